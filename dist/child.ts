@@ -6,6 +6,13 @@ export interface RunOptions {
   cwd: string;
   /** Added to our own environment. */
   env: Record<string, string>;
+  /** Removed from our own environment. */
+  without?: readonly string[];
+}
+
+function environment({ env, without = [] }: RunOptions): Record<string, string> {
+  const own = Object.entries(Deno.env.toObject()).filter(([name]) => !without.includes(name));
+  return { ...Object.fromEntries(own), ...env };
 }
 
 /** Runs a command with our stdin, stdout and stderr, and returns its exit code. */
@@ -13,7 +20,8 @@ export async function run(program: string, args: string[], options: RunOptions):
   const child = new Deno.Command(program, {
     args,
     cwd: options.cwd,
-    env: options.env,
+    clearEnv: true,
+    env: environment(options),
     stdin: "inherit",
     stdout: "inherit",
     stderr: "inherit",
@@ -56,7 +64,8 @@ export async function capture(
   const output = await new Deno.Command(program, {
     args,
     cwd: options.cwd,
-    env: options.env,
+    clearEnv: true,
+    env: environment(options),
     stdin: "null",
   }).output();
   const decoder = new TextDecoder();

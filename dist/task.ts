@@ -5,6 +5,7 @@
 
 import { check } from "./check_task.ts";
 import { run } from "./child.ts";
+import { compile } from "./compile.ts";
 import { ROOT } from "./paths.ts";
 import { note } from "./say.ts";
 import { EXIT_USAGE, nearest, TaskError } from "./task_error.ts";
@@ -17,6 +18,7 @@ const TASKS: Record<string, Task> = {
   demo: (tools, args) => fromSource(tools, ["demo", ...args]),
   run: fromSource,
   check,
+  compile,
   test,
   ok: async (tools, args) => {
     const code = await check(tools, []);

@@ -2,8 +2,11 @@
 // with one plain line on stdout: `N passed, N failed`.
 
 import { run } from "./child.ts";
+import { compile, readRecord } from "./compile.ts";
 import { BINARY, CACHE_DIR, ROOT } from "./paths.ts";
 import { note, say } from "./say.ts";
+import { sourceStamp } from "./stamp.ts";
+import { TaskError } from "./task_error.ts";
 import type { Toolchain } from "./toolchain.ts";
 import { PROGRAM_FLAGS } from "./flags.ts";
 
@@ -42,8 +45,24 @@ function isStep(name: string, names: Set<string>): boolean {
   return false;
 }
 
+/** Builds the binary unless it stands for the sources as they are. Returns what went wrong. */
+async function freshBinary(tools: Toolchain): Promise<string | undefined> {
+  const record = await readRecord("failure-lab");
+  if (record?.stamp === await sourceStamp(ROOT, tools.source)) return undefined;
+  // An old binary must never be tested in place of the new one.
+  await Deno.remove(BINARY).catch(() => {});
+  try {
+    const code = await compile(tools, []);
+    return code === 0 ? undefined : `deno task compile ended with exit code ${code}`;
+  } catch (error) {
+    if (error instanceof TaskError) return error.message;
+    throw error;
+  }
+}
+
 /** Runs the tests; extra arguments go to `deno test` (a file, `--filter`, …). */
 export async function test(tools: Toolchain, args: string[]): Promise<number> {
+  const problem = await freshBinary(tools);
   const junit = `${CACHE_DIR}/junit-${Deno.pid}.xml`;
   const code = await run(
     tools.deno,
@@ -51,11 +70,18 @@ export async function test(tools: Toolchain, args: string[]): Promise<number> {
     { cwd: ROOT, env: { ...tools.env, FAILURE_LAB_BINARY: BINARY } },
   );
   const report = await Deno.readTextFile(junit).catch(() => "");
-  await Deno.remove(junit).catch(() => {});
+  await Deno.remove(junit).catch(() => {}); // absent when nothing ran
   const { passed, failed } = countTests(report);
-  // A run that broke outside a test (a type error, an uncaught error) has no failed test to show.
-  const total = code !== 0 && failed === 0 ? 1 : failed;
-  if (passed + total === 0) note("error: no test ran, and nothing tested is never a pass");
-  say(`${passed} passed, ${total} failed`);
-  return total > 0 || passed === 0 ? 1 : 0;
+  let failures = failed;
+  if (problem !== undefined) {
+    note(`error: the binary could not be built, which counts as one failure: ${problem}`);
+    failures++;
+  }
+  if (code !== 0 && failed === 0) {
+    note("error: the test run broke outside a test, which counts as one failure");
+    failures++;
+  }
+  if (passed + failed === 0) note("error: no test ran, and nothing tested is never a pass");
+  say(`${passed} passed, ${failures} failed`);
+  return failures > 0 || passed === 0 ? 1 : 0;
 }
