@@ -1,0 +1,38 @@
+/**
+ * Sending signals, through the `kill` program: it works under a scoped `--allow-run`, where
+ * `Deno.kill` does not, and it is the same on Linux and macOS.
+ *
+ * @module
+ */
+import { SYSTEM_PATH, systemTool } from "./system_tools.ts";
+
+/** The signals that the lab sends. */
+export type LabSignal = "TERM" | "KILL" | "STOP" | "CONT" | "INT" | "HUP";
+
+/**
+ * Sends one signal to process groups and single processes at once.
+ *
+ * Callers verify identity (pid and start time) right before; this function only sends. A target
+ * that is gone already is not an error.
+ *
+ * @param targets Positive numbers are pids, negative ones are process groups. Numbers that would
+ *     reach beyond one process or group (0, 1, -1) throw RangeError before anything is sent.
+ */
+export async function sendSignal(signal: LabSignal, targets: readonly number[]): Promise<void> {
+  for (const target of targets) {
+    if (!Number.isInteger(target) || Math.abs(target) <= 1 || target === Deno.pid) {
+      throw new RangeError(
+        `Cannot send ${signal}: the target must be one process or group of ours: it is ${target}`,
+      );
+    }
+  }
+  if (targets.length === 0) return;
+  await new Deno.Command(systemTool("kill"), {
+    args: ["-s", signal, "--", ...targets.map(String)],
+    env: { PATH: SYSTEM_PATH, LC_ALL: "C" },
+    clearEnv: true,
+    stdin: "null",
+    stdout: "null",
+    stderr: "null",
+  }).output();
+}
