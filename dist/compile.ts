@@ -16,6 +16,7 @@ import { sourceStamp } from "./stamp.ts";
 import { type Build, hostTarget, parseBuilds, TARGETS } from "./targets.ts";
 import { EXIT_ENVIRONMENT, TaskError } from "./task_error.ts";
 import type { Toolchain } from "./toolchain.ts";
+import { vendorModules } from "./vendor.ts";
 
 /** Builds what the arguments ask for, as far as runtimes can be had. */
 export async function compile(tools: Toolchain, args: string[]): Promise<number> {
@@ -84,13 +85,16 @@ async function callCompiler(
   files: readonly string[],
   output: string,
 ): Promise<void> {
+  const { args, licences } = await vendorModules(tools);
   const code = await run(compiler.deno, [
     "compile",
     "--no-check", // `deno task check` has checked, with the Deno that this project is written for
+    // The cache would be a file with machine code at a known place in the shared temp folder.
+    "--no-code-cache",
     "--quiet",
     ...PROGRAM_FLAGS,
-    ...tools.importArgs,
-    ...files.map((path) => `--include=${path}`),
+    ...args,
+    ...[...files, ...licences].map((path) => `--include=${path}`),
     `--target=${TARGETS[build.target]}`,
     `--output=${output}`,
     "main.ts",

@@ -42,7 +42,7 @@ export function manifestText(records: readonly BuildRecord[]): string {
       `  runtime sha256  ${record.runtimeSha256}`,
       `  imports from    ${record.importSource}`,
       `  permissions     ${record.flags.join(" ")}`,
-      `  embedded files  ${record.files.length}`,
+      `  embedded files  ${record.files.length} (besides the modules that main.ts imports)`,
       ...record.files.map((file) => `    ${file.sha256}  ${file.sizeBytes}  ${file.path}`),
       "",
     ].join("\n")

@@ -3,6 +3,7 @@
 //
 // Exit code: that of the command it ran · 2 called wrongly · 4 this machine lacks something.
 
+import { bench } from "./bench.ts";
 import { check } from "./check_task.ts";
 import { run } from "./child.ts";
 import { compile } from "./compile.ts";
@@ -17,6 +18,7 @@ type Task = (tools: Toolchain, args: string[]) => Promise<number>;
 const TASKS: Record<string, Task> = {
   demo: (tools, args) => fromSource(tools, ["demo", ...args]),
   run: fromSource,
+  bench,
   check,
   compile,
   test,
@@ -25,6 +27,9 @@ const TASKS: Record<string, Task> = {
     return code === 0 ? await test(tools, args) : code;
   },
 };
+
+/** The names after `deno task`. */
+export const TASK_NAMES: readonly string[] = Object.keys(TASKS);
 
 function fromSource(tools: Toolchain, args: string[]): Promise<number> {
   // deno task changes to the root of the checkout; paths that a person typed are relative to
@@ -37,9 +42,9 @@ async function main(args: string[]): Promise<number> {
   const [name = "", ...rest] = args;
   const task = Object.hasOwn(TASKS, name) ? TASKS[name] : undefined;
   if (task === undefined) {
-    const guess = nearest(name, Object.keys(TASKS));
+    const guess = nearest(name, TASK_NAMES);
     throw new TaskError(
-      `Cannot run the task "${name}": the tasks are ${Object.keys(TASKS).join(", ")}` +
+      `Cannot run the task "${name}": the tasks are ${TASK_NAMES.join(", ")}` +
         (guess === undefined ? "" : `. Did you mean "deno task ${guess}"?`),
       EXIT_USAGE,
     );

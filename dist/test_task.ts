@@ -2,11 +2,9 @@
 // with one plain line on stdout: `N passed, N failed`.
 
 import { run } from "./child.ts";
-import { compile, readRecord } from "./compile.ts";
+import { freshBinary } from "./fresh_binary.ts";
 import { BINARY, CACHE_DIR, ROOT } from "./paths.ts";
 import { note, say } from "./say.ts";
-import { sourceStamp } from "./stamp.ts";
-import { TaskError } from "./task_error.ts";
 import type { Toolchain } from "./toolchain.ts";
 import { PROGRAM_FLAGS } from "./flags.ts";
 
@@ -43,21 +41,6 @@ function isStep(name: string, names: Set<string>): boolean {
     at = name.indexOf(separator, at + 1);
   }
   return false;
-}
-
-/** Builds the binary unless it stands for the sources as they are. Returns what went wrong. */
-async function freshBinary(tools: Toolchain): Promise<string | undefined> {
-  const record = await readRecord("failure-lab");
-  if (record?.stamp === await sourceStamp(ROOT, tools.source)) return undefined;
-  // An old binary must never be tested in place of the new one.
-  await Deno.remove(BINARY).catch(() => {});
-  try {
-    const code = await compile(tools, []);
-    return code === 0 ? undefined : `deno task compile ended with exit code ${code}`;
-  } catch (error) {
-    if (error instanceof TaskError) return error.message;
-    throw error;
-  }
 }
 
 /** Runs the tests; extra arguments go to `deno test` (a file, `--filter`, …). */
