@@ -8,18 +8,11 @@
  * @module
  */
 import { type Clock, systemClock } from "../clock.ts";
+import { createStyle, type Style } from "../report/style.ts";
 import { displayWidth, visible } from "../report/text.ts";
 
+export type { Style } from "../report/style.ts";
 export { visible } from "../report/text.ts";
-
-/** Colours; every function gives its text back unchanged where colour is off. */
-export interface Style {
-  bold(text: string): string;
-  dim(text: string): string;
-  red(text: string): string;
-  green(text: string): string;
-  yellow(text: string): string;
-}
 
 /** Where a command writes. Text from jobs and file names must pass through `visible` before. */
 export interface Output {
@@ -83,18 +76,6 @@ function consoleColumns(): number | null {
   } catch {
     return null;
   }
-}
-
-function createStyle(on: boolean): Style {
-  const paint = (open: number, close: number) => (text: string) =>
-    on && text !== "" ? `\x1b[${open}m${text}\x1b[${close}m` : text;
-  return {
-    bold: paint(1, 22),
-    dim: paint(2, 22),
-    red: paint(31, 39),
-    green: paint(32, 39),
-    yellow: paint(33, 39),
-  };
 }
 
 /** Blocks for a moment; only for a pipe that is full at this instant. */
