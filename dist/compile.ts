@@ -12,6 +12,7 @@ import { type BuildRecord, checksumText, type ManifestFile, manifestText } from 
 import { CACHE_DIR, CONFIG, ROOT } from "./paths.ts";
 import { note, say } from "./say.ts";
 import { sha256File } from "./sha256.ts";
+import { STAGED_MAP, stageTree } from "./stage.ts";
 import { sourceStamp } from "./stamp.ts";
 import { type Build, hostTarget, parseBuilds, TARGETS } from "./targets.ts";
 import { EXIT_ENVIRONMENT, TaskError } from "./task_error.ts";
@@ -45,18 +46,25 @@ export async function compile(tools: Toolchain, args: string[]): Promise<number>
 }
 
 async function buildOne(tools: Toolchain, build: Build, compiler: Compiler): Promise<BuildRecord> {
-  const stamp = await sourceStamp(ROOT, tools.source);
-  const files = await embeddedFiles(ROOT);
   const dir = `${CACHE_DIR}/build-${Deno.pid}`;
+  const stage = `${dir}/tree`;
   const draft = `${dir}/failure-lab`;
-  await Deno.mkdir(dir, { recursive: true });
+  await Deno.mkdir(stage, { recursive: true });
   try {
     note(`compile: ${build.target} with Deno ${compiler.denoVersion}, runtime ${compiler.origin}`);
-    await callCompiler(tools, build, compiler, files, draft);
+    const vendored = await vendorModules(tools);
+    const licences = await stageTree(ROOT, vendored, stage);
+    const files = await embeddedFiles(stage);
+    await callCompiler(compiler, tools.env, stage, [
+      `--lock=${vendored.lock}`,
+      ...[...files, ...licences].map((path) => `--include=${path}`),
+      `--target=${TARGETS[build.target]}`,
+      `--output=${draft}`,
+    ]);
     if (build.target === hostTarget()) await startOnce(draft);
     const record: BuildRecord = {
       output: build.output,
-      stamp,
+      stamp: await sourceStamp(stage, tools.source),
       version: (JSON.parse(await Deno.readTextFile(CONFIG)) as { version: string }).version,
       gitHead: await gitHead(),
       target: build.target,
@@ -66,8 +74,9 @@ async function buildOne(tools: Toolchain, build: Build, compiler: Compiler): Pro
       runtimeOrigin: compiler.origin,
       runtimeSha256: await sha256File(compiler.runtimeFile).catch(() => "unknown"),
       importSource: tools.source,
+      modules: await vendored.versions(),
       flags: PROGRAM_FLAGS,
-      files: await describe(files),
+      files: await describe(stage, files),
     };
     // Renamed and not overwritten: a test of another run may be executing the old one.
     await Deno.rename(draft, `${ROOT}/dist/${build.output}`);
@@ -79,30 +88,26 @@ async function buildOne(tools: Toolchain, build: Build, compiler: Compiler): Pro
 }
 
 async function callCompiler(
-  tools: Toolchain,
-  build: Build,
   compiler: Compiler,
-  files: readonly string[],
-  output: string,
+  env: Record<string, string>,
+  stage: string,
+  args: readonly string[],
 ): Promise<void> {
-  const { args, licences } = await vendorModules(tools);
   const code = await run(compiler.deno, [
     "compile",
     "--no-check", // `deno task check` has checked, with the Deno that this project is written for
     // The cache would be a file with machine code at a known place in the shared temp folder.
     "--no-code-cache",
+    "--no-config",
     "--quiet",
+    `--import-map=${STAGED_MAP}`,
     ...PROGRAM_FLAGS,
     ...args,
-    ...[...files, ...licences].map((path) => `--include=${path}`),
-    `--target=${TARGETS[build.target]}`,
-    `--output=${output}`,
     "main.ts",
-  ], { cwd: ROOT, env: { ...tools.env, ...compiler.env }, without: compiler.without });
+  ], { cwd: stage, env: { ...env, ...compiler.env }, without: compiler.without });
   if (code !== 0) {
     throw new TaskError(
-      `Cannot compile for ${build.target}: deno compile ended with exit code ${code}; its own ` +
-        "message is above",
+      `Cannot compile: deno compile ended with exit code ${code}; its own message is above`,
       1,
     );
   }
@@ -133,11 +138,11 @@ async function gitHead(): Promise<string> {
   }
 }
 
-function describe(files: readonly string[]): Promise<ManifestFile[]> {
+function describe(root: string, files: readonly string[]): Promise<ManifestFile[]> {
   return Promise.all(files.map(async (path) => ({
     path,
-    sizeBytes: (await Deno.stat(`${ROOT}/${path}`)).size,
-    sha256: await sha256File(`${ROOT}/${path}`),
+    sizeBytes: (await Deno.stat(`${root}/${path}`)).size,
+    sha256: await sha256File(`${root}/${path}`),
   })));
 }
 

@@ -23,6 +23,8 @@ export interface BuildRecord {
   runtimeOrigin: string;
   runtimeSha256: string;
   importSource: string;
+  /** Third-party modules with their exact versions. */
+  modules: readonly string[];
   flags: readonly string[];
   files: readonly ManifestFile[];
 }
@@ -41,6 +43,7 @@ export function manifestText(records: readonly BuildRecord[]): string {
       `  runtime from    ${record.runtimeOrigin}`,
       `  runtime sha256  ${record.runtimeSha256}`,
       `  imports from    ${record.importSource}`,
+      `  modules         ${record.modules.join(" ")}`,
       `  permissions     ${record.flags.join(" ")}`,
       `  embedded files  ${record.files.length} (besides the modules that main.ts imports)`,
       ...record.files.map((file) => `    ${file.sha256}  ${file.sizeBytes}  ${file.path}`),

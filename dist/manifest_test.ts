@@ -13,6 +13,7 @@ const RECORD: BuildRecord = {
   runtimeOrigin: "official (dl.deno.land)",
   runtimeSha256: "bbbb",
   importSource: "npm",
+  modules: ["npm:zod@4.6.7"],
   flags: ["--no-prompt", "--allow-read"],
   files: [{ path: "drills/01-hung-process.json", sizeBytes: 812, sha256: "cccc" }],
 };
@@ -30,6 +31,7 @@ Deno.test("manifestText() says what is inside a binary and where it came from", 
   runtime from    official (dl.deno.land)
   runtime sha256  bbbb
   imports from    npm
+  modules         npm:zod@4.6.7
   permissions     --no-prompt --allow-read
   embedded files  1 (besides the modules that main.ts imports)
     cccc  812  drills/01-hung-process.json

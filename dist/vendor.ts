@@ -22,33 +22,45 @@ interface Lock {
   jsr?: Record<string, unknown>;
 }
 
-/** What the compiler is given instead of the usual map and lock. */
+/** What the compiler is given instead of the usual map and lock; nothing here leads to npm. */
 export interface Vendored {
-  /** The arguments that take the place of the usual map and lock; none of them leads to npm. */
-  args: string[];
-  /** Licences to carry along, relative to the root of the checkout. */
-  licences: string[];
+  /** The folder with the copied packages. */
+  dir: string;
+  /** The import map, for a tree that has the copied packages in `vendor/`. */
+  imports: Record<string, string>;
+  /** The lock file, with what comes from JSR. */
+  lock: string;
+  /** The exact versions, for the manifest; those from JSR are known once it has compiled. */
+  versions: () => Promise<string[]>;
 }
 
-/** Copies the locked packages (once per lock) and writes the import map for the compiler. */
+/** Copies the locked packages (once per lock) and prepares the compiler's import map and lock. */
 export async function vendorModules(tools: Toolchain): Promise<Vendored> {
-  const lockFile = tools.source === "jsr" ? `${ROOT}/deno.lock` : `${ROOT}/dist/npm.lock`;
-  const lock = JSON.parse(await Deno.readTextFile(lockFile)) as Lock;
-  const { npm } = lock;
+  const committed = tools.source === "jsr" ? `${ROOT}/deno.lock` : `${ROOT}/dist/npm.lock`;
+  const { npm } = await readLock(committed);
+  const names = Object.keys(npm);
   const dir = `${CACHE_DIR}/vendor-${sha256Text(JSON.stringify(npm)).slice(0, 12)}`;
   if (!await isThere(dir)) await copyPackages(tools, npm, dir);
-  const names = Object.keys(npm);
-  const relative = `./${dir.slice(CACHE_DIR.length + 1)}`;
-  const importMap = `${CACHE_DIR}/compile_${tools.source}.json`;
-  const imports = compileImports(await sourceImports(tools.source), names, relative);
-  await Deno.writeTextFile(importMap, JSON.stringify({ imports }, null, 2) + "\n");
-  const jsrLock = `${CACHE_DIR}/compile_${tools.source}.lock`;
-  await Deno.writeTextFile(jsrLock, JSON.stringify(withoutNpm(lock), null, 2) + "\n");
-  const inside = (await listFiles(dir)).filter((path) => /\/LICEN[CS]E[^/]*$/i.test(path));
+  // The copy that the other tasks use: the binary gets the very JSR versions that were tested.
+  const inUse = await readLock(`${CACHE_DIR}/${tools.source}.lock`);
+  const lock = `${CACHE_DIR}/compile_${tools.source}.lock`;
+  await Deno.writeTextFile(lock, JSON.stringify(withoutNpm(inUse), null, 2) + "\n");
   return {
-    args: ["--no-config", `--lock=${jsrLock}`, `--import-map=${importMap}`],
-    licences: inside.map((path) => `${dir.slice(ROOT.length + 1)}/${path}`),
+    dir,
+    imports: compileImports(await sourceImports(tools.source), names, "./vendor"),
+    lock,
+    versions: async () => {
+      const { jsr = {} } = await readLock(lock);
+      return [
+        ...names.map((name) => `npm:${name}`),
+        ...Object.keys(jsr).map((name) => `jsr:${name}`),
+      ];
+    },
   };
+}
+
+async function readLock(path: string): Promise<Lock> {
+  return JSON.parse(await Deno.readTextFile(path)) as Lock;
 }
 
 /** Deno embeds every npm package of the lock file, imported or not: the compiler sees none. */
@@ -57,7 +69,7 @@ function withoutNpm({ version, specifiers, jsr }: Lock): Omit<Lock, "npm"> {
   return { version, specifiers: Object.fromEntries(kept), ...(jsr === undefined ? {} : { jsr }) };
 }
 
-/** What the sources import, by name, as addresses relative to the cache folder. */
+/** What the sources import, by name, as addresses relative to the root of the checkout. */
 async function sourceImports(source: ImportSource): Promise<Record<string, string>> {
   const file = source === "jsr" ? CONFIG : `${ROOT}/dist/import_map.npm.json`;
   const { imports } = JSON.parse(await Deno.readTextFile(file)) as {
@@ -65,7 +77,7 @@ async function sourceImports(source: ImportSource): Promise<Record<string, strin
   };
   const result: Record<string, string> = {};
   for (const [name, address] of Object.entries(imports)) {
-    result[name] = address.startsWith("./") ? `.${address}` : address;
+    result[name] = address.replace("./npm_std/", "./dist/npm_std/");
     if (!address.startsWith("./npm_std/")) continue;
     // The shims name exact modules of deno-std: those specifiers are mapped as well.
     const shim = await Deno.readTextFile(`${ROOT}/dist/${address}`);
@@ -123,9 +135,7 @@ async function copyPackages(tools: Toolchain, npm: LockedPackages, dir: string):
     if (code !== 0) {
       throw new TaskError(`Cannot fetch ${names.join(", ")}: exit code ${code} (see above)`, 1);
     }
-    const got = JSON.parse(await Deno.readTextFile(`${scratch}/deno.lock`)) as {
-      npm: LockedPackages;
-    };
+    const got = await readLock(`${scratch}/deno.lock`);
     for (const [i, name] of names.entries()) {
       const [want, have] = [npm[name]?.integrity, got.npm[name]?.integrity];
       if (want !== have) {
