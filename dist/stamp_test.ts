@@ -13,6 +13,7 @@ async function withCheckout(body: (root: string) => Promise<void>): Promise<void
     "drills/01-hung-process.json",
     "drills/guide/START-HERE.html",
     "drills/faults/stop.ts",
+    "drills/faults/testdata/cut.json",
     "rehearsal/worker.ts",
     "rehearsal/runners/good.ts",
     "rehearsal/runners/good_test.ts",

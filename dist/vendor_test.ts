@@ -8,7 +8,7 @@ Deno.test("compileImports() leads every npm address to the copied file of its lo
   const imports = compileImports(
     {
       "zod": "npm:zod@^4",
-      "npm:deno-std@1.3.0/fs/mod.js": "npm:deno-std@1.3.0/fs/mod.js",
+      "npm:deno-std@1.4.0/path/mod.js": "npm:deno-std@1.4.0/path/mod.js",
       "@std/path": "../npm_std/path.ts",
       "@std/fs": "jsr:@std/fs@^1",
     },
@@ -17,7 +17,7 @@ Deno.test("compileImports() leads every npm address to the copied file of its lo
   );
   assertEquals(imports, {
     "zod": "./vendor/zod@4.6.7/index.js",
-    "npm:deno-std@1.3.0/fs/mod.js": "./vendor/deno-std@1.3.0/fs/mod.js",
+    "npm:deno-std@1.4.0/path/mod.js": "./vendor/deno-std@1.4.0/path/mod.js",
     "@std/path": "../npm_std/path.ts",
     "@std/fs": "jsr:@std/fs@^1",
   });
