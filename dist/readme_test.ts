@@ -2,6 +2,7 @@
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { CONFIG, ROOT } from "./paths.ts";
+import { EXIT_CODES } from "../lab/verdict.ts";
 import { TASK_NAMES } from "./task.ts";
 
 const TEST_COMMAND = "npx -y deno@2.9.6 task test";
@@ -29,4 +30,11 @@ Deno.test("every task of deno.json has a description and goes through dist/task.
     assertEquals(command.endsWith(` dist/task.ts ${name}`), true);
     assertEquals(/--allow-all|-A\b/.test(command), false);
   }
+});
+
+Deno.test("the README lists each exit code of the program, and no other", async () => {
+  const readme = await Deno.readTextFile(`${ROOT}/README.md`);
+  const rows = readme.slice(readme.indexOf("## Exit codes")).matchAll(/^\| ([\d /]+?) +\|/gm);
+  const listed = [...rows].flatMap(([, cell = ""]) => cell.split(" / ").map(Number));
+  assertEquals(listed, Object.values(EXIT_CODES).sort((a, b) => a - b));
 });
