@@ -1,0 +1,91 @@
+/**
+ * Carries out the steps of an answer on a connection.
+ *
+ * @module
+ */
+
+import type { Clock } from "../clock.ts";
+import type { Step } from "./faults/mod.ts";
+import type { LogEntry, Outcome } from "./request_log.ts";
+import type { RequestReader } from "./_request_reader.ts";
+import type { ResponseWriter } from "./_response_writer.ts";
+
+/** What a delivery works with. */
+export interface Line {
+  /** Tells when the client leaves. */
+  reader: RequestReader;
+  /** Sends. */
+  writer: ResponseWriter;
+  /** Aborted when the provider stops. */
+  stopping: AbortSignal;
+  /** Waits between pings. */
+  clock: Pick<Clock, "sleep">;
+}
+
+/**
+ * Carries out steps and counts in `entry` what was sent.
+ *
+ * @returns How it ended; after anything but `complete` the caller must close the connection.
+ */
+export async function deliver(
+  steps: readonly Step[],
+  line: Line,
+  entry: LogEntry,
+): Promise<Exclude<Outcome, "open" | "failed">> {
+  try {
+    for (const step of steps) {
+      switch (step.do) {
+        case "head":
+          entry.status = step.status;
+          await line.writer.head(step.status, step.headers, step.bodyBytes);
+          break;
+        case "frame":
+          await line.writer.body(step.frame.text);
+          if (step.frame.counts === "event") entry.eventCount++;
+          if (step.frame.counts === "ping") entry.pingCount++;
+          break;
+        case "end":
+          await line.writer.end();
+          break;
+        case "reset":
+          return "reset";
+        case "stall":
+          return await stall(step, line, entry);
+      }
+      entry.bytesSent = line.writer.bytesSent;
+    }
+    return "complete";
+  } catch {
+    // The only thing that throws here is the socket: the client has gone, or stop() closed it.
+    return line.stopping.aborted ? "stopped" : "client-left";
+  } finally {
+    entry.bytesSent = line.writer.bytesSent;
+  }
+}
+
+/** Says nothing but pings until the client leaves or the provider stops. */
+async function stall(
+  step: Extract<Step, { do: "stall" }>,
+  line: Line,
+  entry: LogEntry,
+): Promise<"client-left" | "stopped"> {
+  const over = new AbortController();
+  const stop = () => over.abort();
+  line.stopping.addEventListener("abort", stop, { once: true });
+  if (line.stopping.aborted) stop();
+  // A next request that is sent early does not end a stall; only an end of the connection does.
+  const watch = line.reader.waitForClose().then((closed) => closed && stop());
+  try {
+    while (!over.signal.aborted) {
+      await line.clock.sleep(step.pingEveryMs, over.signal);
+      if (step.ping === null || over.signal.aborted) continue;
+      await line.writer.body(step.ping.text);
+      entry.pingCount++;
+      entry.bytesSent = line.writer.bytesSent;
+    }
+    await watch;
+  } finally {
+    line.stopping.removeEventListener("abort", stop);
+  }
+  return line.stopping.aborted ? "stopped" : "client-left";
+}

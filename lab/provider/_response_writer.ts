@@ -1,0 +1,94 @@
+/**
+ * Writes one HTTP/1.1 response to a socket, frame by frame.
+ *
+ * @module
+ */
+
+const REASONS: Readonly<Record<number, string>> = {
+  200: "OK",
+  400: "Bad Request",
+  401: "Unauthorized",
+  404: "Not Found",
+  413: "Content Too Large",
+  415: "Unsupported Media Type",
+  422: "Unprocessable Content",
+  429: "Too Many Requests",
+  431: "Request Header Fields Too Large",
+  500: "Internal Server Error",
+  503: "Service Unavailable",
+  529: "Site Overloaded",
+};
+
+/** How a response has to be framed. */
+export interface ResponseForm {
+  /** Whether the client speaks HTTP/1.1; without it there are no chunks. */
+  modern: boolean;
+  /** Whether the body is left out, as for HEAD. */
+  headOnly: boolean;
+  /** Whether the connection is closed after the response. */
+  close: boolean;
+}
+
+/** Sends one response. Every member throws what the socket throws when the client has gone. */
+export class ResponseWriter {
+  readonly #conn: Deno.Conn;
+  readonly #form: ResponseForm;
+  #chunked = false;
+  #bytesSent = 0;
+
+  /** @param conn The socket to write to; it is never closed here. */
+  constructor(conn: Deno.Conn, form: ResponseForm) {
+    this.#conn = conn;
+    this.#form = form;
+  }
+
+  /** Bytes sent so far, headers and chunk marks included. */
+  get bytesSent(): number {
+    return this.#bytesSent;
+  }
+
+  /** Sends "100 Continue". */
+  async confirm(): Promise<void> {
+    await this.#write("HTTP/1.1 100 Continue\r\n\r\n");
+  }
+
+  /** Sends the status line and the headers; `bodyBytes` is null for a body of unknown length. */
+  async head(
+    status: number,
+    headers: Readonly<Record<string, string>>,
+    bodyBytes: number | null,
+  ): Promise<void> {
+    this.#chunked = bodyBytes === null && this.#form.modern;
+    const lines = [`HTTP/1.1 ${status} ${REASONS[status] ?? "Status"}`];
+    for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${value}`);
+    if (bodyBytes !== null) lines.push(`content-length: ${bodyBytes}`);
+    else if (this.#chunked) lines.push("transfer-encoding: chunked");
+    if (this.#form.close) lines.push("connection: close");
+    await this.#write(lines.join("\r\n") + "\r\n\r\n");
+  }
+
+  /** Sends a piece of the body. */
+  async body(text: string): Promise<void> {
+    if (this.#form.headOnly || text === "") return;
+    if (!this.#chunked) {
+      await this.#write(text);
+      return;
+    }
+    const length = new TextEncoder().encode(text).length;
+    await this.#write(`${length.toString(16)}\r\n${text}\r\n`);
+  }
+
+  /** Ends the body. */
+  async end(): Promise<void> {
+    if (this.#chunked && !this.#form.headOnly) await this.#write("0\r\n\r\n");
+  }
+
+  async #write(text: string): Promise<void> {
+    let rest: Uint8Array = new TextEncoder().encode(text);
+    while (rest.length > 0) {
+      const count = await this.#conn.write(rest);
+      this.#bytesSent += count;
+      rest = rest.subarray(count);
+    }
+  }
+}
