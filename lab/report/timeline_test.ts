@@ -1,0 +1,62 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { artifact, mixedSet, NASTY, phase, record } from "./_fixtures.ts";
+import { findAll, parseMarkup, textOf } from "./_markup_checker.ts";
+import { timelineSvg } from "./timeline.ts";
+import type { RunRecord } from "../record.ts";
+
+function draw(of: RunRecord) {
+  const root = parseMarkup(timelineSvg(of, { id: "x" }), "xml");
+  const [text] = findAll(root, "desc").map(textOf);
+  return { root, text: text ?? "" };
+}
+
+Deno.test("the course of a run is drawn and told in words", () => {
+  const { root, text } = draw(record());
+  assertEquals(
+    text,
+    "control run from 10 ms to 0.40 s; first run from 0.45 s to 1.72 s; failure at 1.45 s; " +
+      "kill: 2; resume from 2.00 s to 2.60 s; recovery time from 1.45 s to 2.50 s; " +
+      "outputs whole: 3; quiet period from 2.60 s to 3.10 s.",
+  );
+  assertEquals(findAll(root, "rect").length, 5);
+  const [svg] = findAll(root, "svg");
+  assertEquals(svg?.attributes.get("role"), "img");
+  assertEquals(svg?.attributes.get("aria-labelledby"), "x-title x-text");
+});
+
+Deno.test("everything is drawn inside the picture, whatever the record says", () => {
+  const odd = [
+    record(),
+    ...mixedSet.runs.map((run) => run.record),
+    record({ start: phase({ startedMs: 0, endedMs: null }), recoveryMs: 9_999_999 }),
+    record({
+      artifacts: [artifact("old", { mtimeMs: 0 }), artifact("late", { mtimeMs: 9e15 })],
+      subject: NASTY,
+    }),
+    record({
+      control: null,
+      start: null,
+      kill: null,
+      attempts: [],
+      artifacts: [],
+      quiet: null,
+      recoveryMs: null,
+      fault: { ...record().fault, provenAtMs: null },
+    }),
+  ];
+  for (const of of odd) {
+    const { root } = draw(of);
+    for (const rect of findAll(root, "rect")) {
+      const x = Number(rect.attributes.get("x"));
+      const end = x + Number(rect.attributes.get("width"));
+      assert(x >= 132 && end <= 760, `${x} to ${end}`);
+    }
+    assert(!timelineSvg(of, { id: "x" }).includes("NaN"));
+  }
+});
+
+Deno.test("a thousand outputs do not make a thousand marks", () => {
+  const artifacts = Array.from({ length: 1000 }, (_, index) => artifact(`out/${index}`));
+  const { text } = draw(record({ artifacts }));
+  assertStringIncludes(text, "outputs whole: 300");
+});
