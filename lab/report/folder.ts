@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { join, resolve } from "@std/path";
+import { dirname, join, resolve } from "@std/path";
 import { drawToken } from "../clock.ts";
 import { EXIT_CODES } from "../verdict.ts";
 import { quoted } from "./text.ts";
@@ -86,6 +86,19 @@ async function exists(path: string): Promise<boolean> {
   }
 }
 
+/** The folders on the way to `dir` that do not exist yet, innermost first. */
+async function missingDirs(dir: string): Promise<string[]> {
+  const missing: string[] = [];
+  let path = dir;
+  while (
+    await Deno.lstat(path).then(() => false, (error) => error instanceof Deno.errors.NotFound)
+  ) {
+    missing.push(path);
+    path = dirname(path);
+  }
+  return missing;
+}
+
 async function holdsReport(dir: string): Promise<boolean> {
   for (const name of Object.values(REPORT_FILES)) {
     if (await exists(join(dir, name))) return true;
@@ -116,6 +129,7 @@ export async function makeNumberedDir(dir: string): Promise<string> {
  */
 export async function prepareNamedDir(asked: string): Promise<ReportFolder> {
   const dir = resolve(asked);
+  const missing = await missingDirs(dir);
   try {
     await Deno.mkdir(dir, { recursive: true });
     if (!await holdsReport(dir)) {
@@ -127,6 +141,8 @@ export async function prepareNamedDir(asked: string): Promise<ReportFolder> {
     const note = `${dir} already holds a report, which stays as it is; this one is in ${path}`;
     return { path, notes: [note], linkParent: null };
   } catch (error) {
+    // Folders that were made only for this report and stayed empty go away again.
+    for (const made of missing) await Deno.remove(made).catch(() => {});
     throw new ReportError(
       `The report folder ${quoted(dir, 400)} cannot be written: ${whyNot(error)}. Nothing was ` +
         "run. Name a folder that you may write: --report DIR",

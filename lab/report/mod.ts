@@ -86,7 +86,7 @@ const RENDERERS: Record<ReportFormat, (runSet: RunSet) => string> = {
 const FORMATS = Object.keys(REPORT_FILES) as ReportFormat[];
 
 /** A write this short is never left out. */
-const ALWAYS_WRITE_MS = 100;
+const ALWAYS_WRITE_MS = 250;
 
 /** After a slow write, this many times its length passes before the next. */
 const PAUSE_FACTOR = 4;
@@ -115,8 +115,9 @@ class FileReport implements Report {
   #folder: ReportFolder;
   readonly #clock: Clock;
   readonly #write: typeof replaceFile;
-  /** The state that is not on disk yet. */
-  #pending: RunSet | null = null;
+  #latest: RunSet | null = null;
+  /** Formats whose file is not yet that of the latest state. */
+  readonly #stale = new Set<ReportFormat>();
   #isClaimed = false;
   #problems = new Map<ReportFormat, string>();
   #lastWriteMs = 0;
@@ -142,7 +143,8 @@ class FileReport implements Report {
   }
 
   async update(runSet: RunSet): Promise<void> {
-    this.#pending = runSet;
+    this.#latest = runSet;
+    for (const format of FORMATS) this.#stale.add(format);
     const isSlow = this.#lastWriteMs > ALWAYS_WRITE_MS;
     const restedMs = this.#clock.nowMs() - this.#lastEndMs;
     if (isSlow && restedMs < this.#lastWriteMs * PAUSE_FACTOR) return;
@@ -150,7 +152,7 @@ class FileReport implements Report {
   }
 
   async close(): Promise<void> {
-    if (this.#pending !== null) await this.#flush(this.#pending);
+    if (this.#latest !== null && this.#stale.size > 0) await this.#flush(this.#latest);
     if (this.#problems.size === 0) return;
     throw new ReportError(
       `${[...this.#problems.values()].join("\n")}\nMake room, or name another folder with ` +
@@ -160,8 +162,9 @@ class FileReport implements Report {
 
   async #flush(runSet: RunSet): Promise<void> {
     const startMs = this.#clock.nowMs();
-    for (const format of FORMATS) await this.#writeFormat(format, runSet);
-    if (this.#problems.size === 0) this.#pending = null;
+    for (const format of FORMATS) {
+      if (this.#stale.has(format)) await this.#writeFormat(format, runSet);
+    }
     this.#lastEndMs = this.#clock.nowMs();
     this.#lastWriteMs = this.#lastEndMs - startMs;
   }
@@ -180,6 +183,7 @@ class FileReport implements Report {
       if (format === "json" && !this.#isClaimed) await this.#claim(text);
       else await this.#write(join(this.dir, name), text);
       this.#problems.delete(format);
+      this.#stale.delete(format);
     } catch (error) {
       const old = await isThere(join(this.dir, name))
         ? "the older, complete file is still there"

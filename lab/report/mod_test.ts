@@ -36,7 +36,7 @@ const noSpace = () =>
 Deno.test("a report is complete after every update, and nothing else is in its folder", () =>
   withDir(async (dir) => {
     const path = join(dir, "new", "folder");
-    const report = await openReport(path, { command: "replay" });
+    const report = await openReport(path, { command: "replay", clock: clockAt({ ms: 0 }) });
     assertEquals(await namesIn(path), [], "the probe file is gone");
     for (const set of [passSet, mixedSet]) {
       await report.update(set);
@@ -107,6 +107,7 @@ Deno.test("a full disk: the older files stay whole, the run goes on, and close s
     let isFull = false;
     const report = await openReport(dir, {
       command: "replay",
+      clock: clockAt({ ms: 0 }),
       write: (path, text, options) =>
         isFull && !path.endsWith(".md")
           ? Promise.reject(noSpace())
@@ -122,6 +123,7 @@ Deno.test("a full disk: the older files stay whole, the run goes on, and close s
     assertStringIncludes(error.message, "junit.xml");
     assertStringIncludes(error.message, "the older, complete file is still there");
     assert(!error.message.includes("report.md"), error.message);
+    assertStringIncludes(await Deno.readTextFile(join(dir, "report.md")), "4 runs");
     isFull = false;
     await report.close();
     const after = parseRunSet(await Deno.readTextFile(join(dir, "report.json")));
@@ -161,7 +163,7 @@ Deno.test("when writing is slow, some states are left out, but never the last on
       command: "replay",
       clock: clockAt(now),
       write: (path) => {
-        now.ms += 100;
+        now.ms += 200;
         writes.push(path);
         return Promise.resolve();
       },
@@ -169,10 +171,10 @@ Deno.test("when writing is slow, some states are left out, but never the last on
     const rounds = () => writes.filter((path) => path.endsWith("report.json")).length;
     await report.update(passSet);
     assertEquals(rounds(), 1);
-    now.ms += 1000;
+    now.ms += 3000;
     await report.update(passSet);
-    assertEquals(rounds(), 1, "400 ms of writing: 1,600 ms of peace");
-    now.ms += 700;
+    assertEquals(rounds(), 1, "800 ms of writing: 3,200 ms of peace");
+    now.ms += 300;
     await report.update(passSet);
     assertEquals(rounds(), 2);
     await report.update(mixedSet);
