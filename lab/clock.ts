@@ -7,7 +7,10 @@
 
 /** Time as the lab sees it. */
 export interface Clock {
-  /** Monotonic milliseconds since the program started; never goes back. */
+  /**
+   * Monotonic milliseconds; never goes back. Each thread counts from its own start, so readings of a
+   * worker and of the program that started it cannot be compared.
+   */
   nowMs(): number;
   /** Wall-clock milliseconds since the epoch; may jump, so use it only to compare with files. */
   wallMs(): number;
@@ -16,6 +19,9 @@ export interface Clock {
   /** Resolves after `ms` milliseconds, or at once when `signal` is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
+
+/** A longer timer would fire at once; a sleep of more than 24 days ends early instead. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /** The real clock of this machine. */
 export const systemClock: Clock = {
@@ -30,7 +36,7 @@ export const systemClock: Clock = {
         signal?.removeEventListener("abort", done);
         resolve();
       };
-      const timer = setTimeout(done, ms);
+      const timer = setTimeout(done, Math.min(ms, TIMER_MS_MAX));
       signal?.addEventListener("abort", done);
     });
   },
@@ -49,7 +55,9 @@ export interface WaitOptions {
 }
 
 /**
- * Asks `probe` until it gives something other than `null`, `undefined` or `false`.
+ * Asks `probe` until it gives something other than `null`, `undefined` or `false`. It is asked once
+ * more when the limit has passed, so that a late wake-up does not decide. A probe that itself takes
+ * long is not interrupted.
  *
  * @returns What the probe gave, or `null` when the limit passed or the signal was aborted first.
  */
@@ -75,7 +83,7 @@ export async function waitUntil<T>(
 export interface Random {
   /** A number in [0, 1). */
   next(): number;
-  /** A whole number from `min` to `max`, both included. */
+  /** A whole number from `min` to `max`, both included. Throws RangeError when there is none. */
   integer(min: number, max: number): number;
   /** One element of a list that is not empty. Throws RangeError on an empty list. */
   pick<T>(list: readonly T[]): T;
@@ -96,13 +104,15 @@ export function createRandom(seed: number): Random {
   };
   return {
     next,
-    integer: (min, max) => min + Math.floor(next() * (max - min + 1)),
-    pick(list) {
-      const chosen = list[Math.floor(next() * list.length)];
-      if (list.length === 0 || chosen === undefined) {
-        throw new RangeError("Cannot pick from an empty list");
+    integer(min, max) {
+      if (!Number.isSafeInteger(min) || !Number.isSafeInteger(max) || min > max) {
+        throw new RangeError(`Cannot draw a whole number from ${min} to ${max}`);
       }
-      return chosen;
+      return min + Math.floor(next() * (max - min + 1));
+    },
+    pick<T>(list: readonly T[]): T {
+      if (list.length === 0) throw new RangeError("Cannot pick from an empty list");
+      return list[Math.floor(next() * list.length)] as T;
     },
   };
 }

@@ -8,7 +8,7 @@ import type { Clock } from "./clock.ts";
 
 /** One line of a journal. */
 export interface JournalEntry {
-  /** Counts from 1, without holes for the entries that were kept. */
+  /** Counts from 1; a hole stands for entries that were dropped. */
   sequence: number;
   /** Milliseconds since the run began. */
   atMs: number;
@@ -19,14 +19,18 @@ export interface JournalEntry {
 
 /** Most lines that one journal file gets. Later ones are counted and dropped. */
 export const JOURNAL_ENTRIES_MAX = 20_000;
+/** Most bytes that one journal file gets. An entry that does not fit any more is dropped. */
+export const JOURNAL_BYTES_MAX = 16 * 1024 * 1024;
 
 /** A journal that is being written. */
 export class Journal implements Disposable {
   readonly #file: Deno.FsFile | null;
   readonly #clock: Clock;
+  /** Milliseconds on the clock at which the run began. */
   readonly runStartMs: number;
   readonly #listener: ((entry: JournalEntry) => void) | undefined;
   #failed = false;
+  #bytes = 0;
   /** Entries on disk. */
   entries = 0;
   /** Entries that did not fit, or that the disk refused. */
@@ -54,7 +58,10 @@ export class Journal implements Disposable {
     return this.#clock.nowMs() - this.runStartMs;
   }
 
-  /** Adds an entry. Never throws: a full disk must not end a run that is being observed. */
+  /**
+   * Adds an entry. Never throws, whatever the disk, the data or the listener do: a run that is being
+   * observed must not end because of its observer.
+   */
   add(type: string, data: Record<string, unknown> = {}): void {
     const entry: JournalEntry = {
       sequence: this.entries + this.dropped + 1,
@@ -62,22 +69,39 @@ export class Journal implements Disposable {
       type,
       data,
     };
-    this.#listener?.(entry);
-    if (this.#failed || this.entries >= JOURNAL_ENTRIES_MAX) {
-      this.dropped++;
-      return;
-    }
+    if (this.#write(entry)) this.entries++;
+    else this.dropped++;
     try {
-      this.#file?.writeSync(new TextEncoder().encode(`${JSON.stringify(entry)}\n`));
-      this.entries++;
+      this.#listener?.(entry);
     } catch {
-      this.#failed = true;
-      this.dropped++;
+      // Progress that cannot be shown is no reason to stop.
     }
   }
 
-  /** Closes the file. */
+  #write(entry: JournalEntry): boolean {
+    if (this.#failed || this.entries >= JOURNAL_ENTRIES_MAX) return false;
+    let line: Uint8Array;
+    try {
+      line = new TextEncoder().encode(`${JSON.stringify(entry)}\n`);
+    } catch {
+      return false; // A cycle or a bigint: this entry's fault, the next one can be fine.
+    }
+    if (this.#bytes + line.length > JOURNAL_BYTES_MAX) return false;
+    this.#bytes += line.length;
+    try {
+      for (let at = 0; this.#file !== null && at < line.length;) {
+        at += this.#file.writeSync(line.subarray(at));
+      }
+      return true;
+    } catch {
+      this.#failed = true; // A full disk: half a line may be there, and nothing may follow it.
+      return false;
+    }
+  }
+
+  /** Closes the file. Later entries are counted as dropped. Safe to call twice. */
   close(): void {
+    this.#failed = true;
     try {
       this.#file?.close();
     } catch {
@@ -85,6 +109,7 @@ export class Journal implements Disposable {
     }
   }
 
+  /** Closes the file. */
   [Symbol.dispose](): void {
     this.close();
   }

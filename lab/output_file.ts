@@ -11,6 +11,7 @@ export const TAIL_BYTES = 4096;
 
 /** One bounded log. */
 export class OutputFile {
+  readonly #path: string;
   #file: Deno.FsFile | null;
   #leftBytes: number;
   #tail = new Uint8Array(0);
@@ -22,6 +23,7 @@ export class OutputFile {
    * @param maxBytes Bytes that go to the file at most.
    */
   constructor(path: string, maxBytes: number) {
+    this.#path = path;
     this.#file = Deno.openSync(path, { write: true, createNew: true, mode: 0o600 });
     this.#leftBytes = maxBytes;
   }
@@ -57,9 +59,19 @@ export class OutputFile {
     return new TextDecoder().decode(this.#tail);
   }
 
-  /** Closes the file; the counts stay readable. */
+  /** Closes the file; the counts stay readable. Safe to call twice. */
   close(): void {
     this.#file?.close();
     this.#file = null;
+  }
+
+  /** Closes the file and removes it: the command that it was for did not start. */
+  discard(): void {
+    this.close();
+    try {
+      Deno.removeSync(this.#path);
+    } catch {
+      // It stays behind empty, and the folder is disposable.
+    }
   }
 }

@@ -60,7 +60,10 @@ export interface Spawned {
 const LOG_BYTES_MAX = 16 * 1024 * 1024;
 
 /** Variables that Deno lets only an unscoped `--allow-run` set; they go through `env` instead. */
-const LINKER_REGEXP = /^(LD|DYLD)_/;
+const LINKER_REGEXP = /^\s*(LD|DYLD)_/;
+
+/** The program that sets loader variables; a narrowed run must be allowed to run it, then. */
+export const ENV_PROGRAM = "/usr/bin/env";
 
 /** The argv that sets loader variables in the child by means of `env`, where there are any. */
 export function withLinkerVariables(
@@ -71,37 +74,59 @@ export function withLinkerVariables(
   const linker = entries.filter(([name]) => LINKER_REGEXP.test(name));
   if (linker.length === 0) return { argv: [...argv], env: { ...env } };
   return {
-    argv: ["/usr/bin/env", ...linker.map(([name, value]) => `${name}=${value}`), ...argv],
+    argv: [ENV_PROGRAM, ...linker.map(([name, value]) => `${name}=${value}`), ...argv],
     env: Object.fromEntries(entries.filter(([name]) => !LINKER_REGEXP.test(name))),
   };
 }
 
 /**
- * Starts a command.
+ * Starts a command. Requires `--allow-run` for it, and write for the folder of its output.
  *
  * @throws {Deno.errors.NotFound} When the program or the folder does not exist.
  * @throws {Deno.errors.PermissionDenied} When the program may not be run.
+ * @throws {Deno.errors.AlreadyExists} When an output file of that name is there already. Nothing was
+ *     started then.
  */
 export function spawn(options: SpawnOptions): Spawned {
   const { argv, env } = withLinkerVariables(options.argv, options.env);
+  // The files come first: whatever goes wrong with them must not leave a process that nobody owns.
+  const logs = openLogs(options);
   const startedMs = options.clock.nowMs() - options.runStartMs;
-  const child = new Deno.Command(argv[0] ?? "", {
-    args: argv.slice(1),
-    cwd: options.cwd,
-    env: { ...env, [MARKER_NAME]: options.marker },
-    clearEnv: true,
-    stdin: "null",
-    stdout: "piped",
-    stderr: "piped",
-    detached: true,
-  }).spawn();
-  return new RealSpawned(child, startedMs, options);
+  try {
+    const child = new Deno.Command(argv[0] ?? "", {
+      args: argv.slice(1),
+      cwd: options.cwd,
+      env: { ...env, [MARKER_NAME]: options.marker },
+      clearEnv: true,
+      stdin: "null",
+      stdout: "piped",
+      stderr: "piped",
+      detached: true,
+    }).spawn();
+    return new RealSpawned(child, startedMs, options, logs);
+  } catch (error) {
+    for (const log of logs) log.discard();
+    throw error;
+  }
+}
+
+function openLogs(options: SpawnOptions): [OutputFile, OutputFile] {
+  const max = options.logBytesMax ?? LOG_BYTES_MAX;
+  const base = `${options.logDir}/${options.logName}`;
+  const stdout = new OutputFile(`${base}.stdout`, max);
+  try {
+    return [stdout, new OutputFile(`${base}.stderr`, max)];
+  } catch (error) {
+    stdout.discard();
+    throw error;
+  }
 }
 
 class RealSpawned implements Spawned {
   readonly pid: number;
   readonly status: Promise<ExitStatus>;
   ended: ExitStatus | null = null;
+  #child: Deno.ChildProcess;
   #endedMs: number | null = null;
   #readers: ReadableStreamDefaultReader<Uint8Array>[];
   #pumps: Promise<unknown>;
@@ -115,21 +140,28 @@ class RealSpawned implements Spawned {
     child: Deno.ChildProcess,
     readonly startedMs: number,
     readonly options: SpawnOptions,
+    logs: [OutputFile, OutputFile],
   ) {
     this.pid = child.pid;
-    const max = options.logBytesMax ?? LOG_BYTES_MAX;
-    const base = `${options.logDir}/${options.logName}`;
-    this.#logs = [new OutputFile(`${base}.stdout`, max), new OutputFile(`${base}.stderr`, max)];
+    this.#child = child;
+    this.#logs = logs;
     this.#readers = [child.stdout.getReader(), child.stderr.getReader()];
     this.#pumps = Promise.all(this.#readers.map((reader, i) => this.#pump(reader, i)));
-    this.status = child.status.then((status) => {
-      this.#endedMs = options.clock.nowMs() - options.runStartMs;
-      this.ended = {
-        exitCode: status.signal === null ? status.code : null,
-        signal: status.signal,
-      };
-      return this.ended;
-    });
+    this.status = child.status.then(
+      (status) =>
+        this.#end({
+          exitCode: status.signal === null ? status.code : null,
+          signal: status.signal,
+        }),
+      // Somebody else has collected the child: it is over, and nobody knows how.
+      () => this.#end({ exitCode: null, signal: null }),
+    );
+  }
+
+  #end(status: ExitStatus): ExitStatus {
+    this.#endedMs = this.options.clock.nowMs() - this.options.runStartMs;
+    this.ended = status;
+    return status;
   }
 
   async #pump(reader: ReadableStreamDefaultReader<Uint8Array>, index: number): Promise<void> {
@@ -164,6 +196,8 @@ class RealSpawned implements Spawned {
     await Promise.all(this.#readers.map((reader) => reader.cancel().catch(() => {})));
     await this.#pumps;
     for (const log of this.#logs) log.close();
+    // One that nothing can end must not keep the whole program from ending.
+    if (this.ended === null) this.#child.unref();
   }
 
   noteEnd(end: { limitHit?: "run" | "idle"; endedByLab?: boolean }): void {

@@ -2,24 +2,45 @@
  * Ending a run's processes, with proof. TERM, a grace period, KILL; then three witnesses: our
  * groups are empty, nobody carries our marker or is in our ledger, nobody holds our pipes.
  *
+ * How many looks at the process table it takes to believe that nobody is left: `ps` reads one
+ * process after the other, so a process that forks and ends at the right moment can be missed by one
+ * look (only where pids wrap around in between, because `ps` goes upwards and a child's pid is
+ * higher). So an empty look counts alone only when another witness already said the same before it
+ * began: every command had ended and both its pipes had given end-of-file. In all other cases, and
+ * always after a signal, a second empty look must follow the first one and the wait for the pipes.
+ *
  * @module
  */
-import type { Clock } from "./clock.ts";
-import type { Ledger } from "./ownership.ts";
+import { type Clock, systemClock } from "./clock.ts";
+import { identityOf, type Ledger } from "./ownership.ts";
 import type { Spawned } from "./process.ts";
-import { isStopped, type ProcessRow } from "./process_table.ts";
+import { isStopped, type ProcessRow, readProcessTable } from "./process_table.ts";
 import type { KillRecord, ProcessIdentity } from "./record.ts";
-import type { LabSignal } from "./signals.ts";
+import { type LabSignal, sendSignal } from "./signals.ts";
+import { EnvironmentError } from "./system_tools.ts";
+
+export { identityOf } from "./ownership.ts";
 
 /** What the reaper needs from the system; tests hand in a scripted one. */
 export interface ReapSystem {
+  /** The process table now. */
   readTable(): Promise<ProcessRow[]>;
+  /** Sends a signal to pids and, as negative numbers, to groups. */
   signal(signal: LabSignal, targets: readonly number[]): Promise<void>;
+  /** Time. */
   clock: Clock;
 }
 
+/** The real one: `ps`, `kill` and the clock of this machine. */
+export const realSystem: ReapSystem = {
+  readTable: readProcessTable,
+  signal: sendSignal,
+  clock: systemClock,
+};
+
 /** How to reap. */
 export interface ReapOptions {
+  /** Knows which processes are ours. */
   ledger: Ledger;
   /** Commands whose pipes are ours. */
   spawned: readonly Spawned[];
@@ -31,87 +52,187 @@ export interface ReapOptions {
   pipeLimitMs?: number;
   /** Milliseconds on the clock at which the run began. */
   runStartMs: number;
+  /** Called when the process table could not be read or a signal not be sent, for the journal. */
+  onProblem?: (error: unknown) => void;
 }
 
-const LOOK_EVERY_MS = 20;
+/** The first wait between two looks; later ones grow with the time that has passed. */
+const LOOK_FIRST_MS = 10;
+const LOOK_MAX_MS = 250;
+/** A process that KILL did not end yet gets it again after this time. */
+const KILL_AGAIN_MS = 200;
+/** Time in which end-of-file follows the end of a command that left nobody behind. */
+const PIPES_FOLLOW_MS = 50;
 
 /**
  * Ends everything that the ledger knows as ours and says what was seen.
  *
- * Never rejects for a process that will not die: that is in the answer (`survivors`). Takes at
- * most `graceMs + killLimitMs + pipeLimitMs` and the time of a few looks at the process table.
- *
- * @throws {ProcessTableError} When the process table cannot be read.
+ * Never rejects for a process that will not die: that is in the answer (`survivors`). Never rejects
+ * when the process table cannot be read either: the commands that are known to run are then killed
+ * with their groups, and the two witnesses that could not be heard are `null`. Takes at most
+ * `graceMs + killLimitMs + pipeLimitMs` and the time of a few looks at the process table.
  */
-export async function reap(system: ReapSystem, options: ReapOptions): Promise<KillRecord> {
-  const { clock } = system;
-  const beganMs = clock.nowMs();
-  const signals: KillRecord["signals"] = [];
-  const send = async (signal: LabSignal, rows: readonly ProcessRow[]) => {
-    const targets = targetsOf(rows, options.ledger.groups);
-    await system.signal(signal, targets);
-    signals.push({ signal, targets: rows.length, atMs: clock.nowMs() - options.runStartMs });
-  };
+export function reap(system: ReapSystem, options: ReapOptions): Promise<KillRecord> {
+  return new Reaping(system, options).run();
+}
 
-  let alive = options.ledger.observe(await system.readTable());
-  if (alive.length > 0 && options.graceMs > 0) {
-    await send("TERM", alive);
+/** `null` stands for a look that failed. */
+type Look = ProcessRow[] | null;
+
+class Reaping {
+  readonly #system: ReapSystem;
+  readonly #options: ReapOptions;
+  readonly #signals: KillRecord["signals"] = [];
+  /** `ps` is not there at all, so that looking again is of no use. */
+  #isBlind = false;
+
+  constructor(system: ReapSystem, options: ReapOptions) {
+    this.#system = system;
+    this.#options = options;
+  }
+
+  async run(): Promise<KillRecord> {
+    const { graceMs, spawned } = this.#options;
+    const beganMs = this.#now();
+    const wasQuiet = await this.#isQuiet();
+    let alive = await this.#look();
+    if (!isEmpty(alive) && graceMs > 0) alive = await this.#askToEnd(alive, graceMs);
+    const killEndMs = this.#now() + (this.#options.killLimitMs ?? 5000);
+    let pipesClosed = spawned.every((each) => each.pipesClosed);
+    let isSure = false;
+    while (!isSure) {
+      alive = await this.#killAll(alive, killEndMs);
+      if (isEmpty(alive) && wasQuiet && this.#signals.length === 0) break;
+      pipesClosed = await this.#waitPipes(this.#options.pipeLimitMs ?? 1000);
+      alive = await this.#look();
+      isSure = isEmpty(alive) || this.#now() >= killEndMs || this.#isHopeless(alive);
+    }
+    return this.#record(alive, pipesClosed, this.#now() - beganMs);
+  }
+
+  #now(): number {
+    return this.#system.clock.nowMs();
+  }
+
+  async #look(): Promise<Look> {
+    if (this.#isBlind) return null;
+    try {
+      return this.#options.ledger.observe(await this.#system.readTable());
+    } catch (error) {
+      this.#options.onProblem?.(error);
+      this.#isBlind = error instanceof EnvironmentError;
+      return null;
+    }
+  }
+
+  /** Whether every command has ended and its pipes are at their end. */
+  async #isQuiet(): Promise<boolean> {
+    if (this.#options.spawned.some((each) => each.ended === null)) return false;
+    return await this.#waitPipes(PIPES_FOLLOW_MS);
+  }
+
+  async #waitPipes(limitMs: number): Promise<boolean> {
+    const closed = await Promise.all(this.#options.spawned.map((each) => each.waitPipes(limitMs)));
+    return closed.every(Boolean);
+  }
+
+  async #askToEnd(alive: Look, graceMs: number): Promise<Look> {
+    await this.#send("TERM", alive);
     // A stopped process keeps TERM pending until it is continued.
-    const stopped = alive.filter(isStopped);
-    if (stopped.length > 0) await send("CONT", stopped);
-    alive = await waitGone(system, options.ledger, options.graceMs);
+    const stopped = alive?.filter(isStopped) ?? [];
+    if (stopped.length > 0) await this.#send("CONT", stopped);
+    return await this.#waitGone(this.#now() + graceMs, () => false);
   }
-  const killEndMs = clock.nowMs() + (options.killLimitMs ?? 5000);
-  while (alive.length > 0 && clock.nowMs() < killEndMs) {
-    await send("KILL", alive);
-    alive = await waitGone(system, options.ledger, Math.min(200, killEndMs - clock.nowMs()));
+
+  async #killAll(alive: Look, killEndMs: number): Promise<Look> {
+    while (!isEmpty(alive) && !this.#isHopeless(alive) && this.#now() < killEndMs) {
+      await this.#send("KILL", alive);
+      // A process that came meanwhile must not wait: it may be one link of a chain of forks.
+      const hit = new Set(alive?.map(keyOf));
+      const isNew = (row: ProcessRow) => !hit.has(keyOf(row));
+      alive = await this.#waitGone(Math.min(killEndMs, this.#now() + KILL_AGAIN_MS), isNew);
+    }
+    return alive;
   }
-  alive = options.ledger.observe(await system.readTable());
-  const groups = options.ledger.groups;
-  const pipesClosed = await allPipesClosed(options.spawned, options.pipeLimitMs ?? 1000);
-  return {
-    signals,
-    processes: options.ledger.seen,
-    witnesses: {
-      groupEmpty: !alive.some((row) => groups.has(row.pgid)),
-      markerEmpty: alive.length === 0,
-      pipesClosed,
-    },
-    survivors: alive.map(identityOf),
-    elapsedMs: clock.nowMs() - beganMs,
-  };
+
+  /** Looks until nobody is left, `stopAt` holds for somebody, or the time is over. */
+  async #waitGone(endMs: number, stopAt: (row: ProcessRow) => boolean): Promise<Look> {
+    const beganMs = this.#now();
+    while (true) {
+      const alive = await this.#look();
+      const nowMs = this.#now();
+      if (isEmpty(alive) || this.#isHopeless(alive) || nowMs >= endMs) return alive;
+      if (alive?.some(stopAt)) return alive;
+      const nextMs = Math.min(LOOK_MAX_MS, Math.max(LOOK_FIRST_MS, (nowMs - beganMs) * 0.15));
+      await this.#system.clock.sleep(Math.min(nextMs, endMs - nowMs));
+    }
+  }
+
+  /** Nothing can be seen, and no command is left that could be hit unseen. */
+  #isHopeless(alive: Look): boolean {
+    return alive === null && this.#isBlind && this.#options.spawned.every((each) => each.ended);
+  }
+
+  async #send(signal: LabSignal, alive: Look): Promise<void> {
+    const targets = alive === null
+      ? this.#unseenTargets()
+      : targetsOf(alive, this.#options.ledger.groups);
+    if (targets.length === 0) return;
+    const count = alive?.length ?? targets.length;
+    const atMs = Math.max(0, this.#now() - this.#options.runStartMs);
+    try {
+      await this.#system.signal(signal, targets);
+      this.#signals.push({ signal, targets: count, atMs });
+    } catch (error) {
+      this.#options.onProblem?.(error);
+    }
+  }
+
+  /** The groups of our direct children that run: nobody else has their pid until we collect them. */
+  #unseenTargets(): number[] {
+    return this.#options.spawned.filter((each) => each.ended === null).map((each) => -each.pid);
+  }
+
+  #record(alive: Look, pipesClosed: boolean, elapsedMs: number): KillRecord {
+    const { ledger, spawned } = this.#options;
+    return {
+      signals: this.#signals,
+      processes: ledger.seen,
+      witnesses: {
+        groupEmpty: alive && !alive.some((row) => ledger.groups.has(row.pgid)),
+        markerEmpty: alive && alive.length === 0,
+        pipesClosed,
+      },
+      survivors: alive?.map(identityOf) ??
+        spawned.filter((each) => each.ended === null).flatMap((each) => recorded(ledger, each.pid)),
+      elapsedMs,
+    };
+  }
 }
 
-async function waitGone(
-  system: ReapSystem,
-  ledger: Ledger,
-  limitMs: number,
-): Promise<ProcessRow[]> {
-  const endMs = system.clock.nowMs() + limitMs;
-  while (true) {
-    const alive = ledger.observe(await system.readTable());
-    if (alive.length === 0 || system.clock.nowMs() >= endMs) return alive;
-    await system.clock.sleep(LOOK_EVERY_MS);
-  }
+function isEmpty(alive: Look): boolean {
+  return alive?.length === 0;
 }
 
-/** Whole groups by one negative number (so that a fork in between is hit as well), others by pid. */
+function keyOf(row: ProcessIdentity): string {
+  return `${row.pid}@${row.startedSeconds}`;
+}
+
+function recorded(ledger: Ledger, pid: number): ProcessIdentity[] {
+  return ledger.seen.filter((process) => process.pid === pid).slice(-1);
+}
+
+/**
+ * Whole groups by one negative number, so that a fork in between is hit as well: those that we
+ * started, and those whose leader is one of ours. The others by pid.
+ */
 function targetsOf(rows: readonly ProcessRow[], groups: ReadonlySet<number>): number[] {
-  const touched = new Set(rows.map((row) => row.pgid).filter((pgid) => groups.has(pgid)));
+  const leaders = new Set(rows.filter((row) => row.pid === row.pgid).map((row) => row.pgid));
+  const isWhole = (row: ProcessRow) => groups.has(row.pgid) || leaders.has(row.pgid);
   return [
-    ...[...touched].map((pgid) => -pgid),
-    ...rows.filter((row) => !groups.has(row.pgid)).map((row) => row.pid),
+    ...new Set(rows.filter(isWhole).map((row) => -row.pgid)),
+    ...rows.filter((row) => !isWhole(row)).map((row) => row.pid),
   ];
-}
-
-async function allPipesClosed(spawned: readonly Spawned[], limitMs: number): Promise<boolean> {
-  const closed = await Promise.all(spawned.map((each) => each.waitPipes(limitMs)));
-  return closed.every(Boolean);
-}
-
-/** The identity of a row, without what only the lab needs. */
-export function identityOf(row: ProcessIdentity): ProcessIdentity {
-  return { pid: row.pid, startedSeconds: row.startedSeconds, name: row.name };
 }
 
 /** Whether a kill record proves that nothing is left. `null` when a witness could not be heard. */

@@ -10,17 +10,21 @@ import { SYSTEM_PATH, systemTool } from "./system_tools.ts";
 export type LabSignal = "TERM" | "KILL" | "STOP" | "CONT" | "INT" | "HUP";
 
 /**
- * Sends one signal to process groups and single processes at once.
+ * Sends one signal to process groups and single processes at once. Requires `--allow-run` for
+ * `kill`.
  *
  * Callers verify identity (pid and start time) right before; this function only sends. A target
- * that is gone already is not an error.
+ * that is gone already, or that belongs to someone else, is not an error; the others are still hit.
  *
- * @param targets Positive numbers are pids, negative ones are process groups. Numbers that would
- *     reach beyond one process or group (0, 1, -1) throw RangeError before anything is sent.
+ * @param targets Positive numbers are pids, negative ones are process groups.
+ * @throws {RangeError} Before anything is sent, when a target would reach beyond one process or
+ *     group (0, 1, -1), is not a whole number, or is this process or the group that it leads.
+ * @throws {EnvironmentError} When the machine has no `kill`.
  */
 export async function sendSignal(signal: LabSignal, targets: readonly number[]): Promise<void> {
   for (const target of targets) {
-    if (!Number.isInteger(target) || Math.abs(target) <= 1 || target === Deno.pid) {
+    const id = Math.abs(target);
+    if (!Number.isSafeInteger(target) || id <= 1 || id === Deno.pid) {
       throw new RangeError(
         `Cannot send ${signal}: the target must be one process or group of ours: it is ${target}`,
       );

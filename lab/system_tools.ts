@@ -4,12 +4,17 @@
  * @module
  */
 
-/** Where system programs live; the lab's own helpers must not depend on the user's PATH. */
-export const SYSTEM_PATH = "/usr/bin:/bin:/usr/sbin:/sbin";
+/**
+ * Where system programs live; the lab's own helpers must not depend on the user's PATH. The last
+ * one is the place of NixOS, which has next to nothing in the others.
+ */
+export const SYSTEM_PATH = "/usr/bin:/bin:/usr/sbin:/sbin:/run/current-system/sw/bin";
 
 /** Something that a run needs is not there; the command ends with exit code 4. */
 export class EnvironmentError extends Error {
   override name = "EnvironmentError";
+  /** The environment lacks something. */
+  readonly exitCode = 4;
 }
 
 const found = new Map<string, string>();
@@ -59,4 +64,13 @@ export function systemTool(name: string): string {
 /** Hands over places that were found elsewhere, for code that may not look itself (a worker). */
 export function rememberSystemTools(tools: Readonly<Record<string, string>>): void {
   for (const [name, place] of Object.entries(tools)) found.set(name, place);
+}
+
+/** Ends one of our own helpers at once; no error when it is over already. */
+export function killQuietly(child: Deno.ChildProcess): void {
+  try {
+    child.kill("SIGKILL");
+  } catch {
+    // It has ended meanwhile.
+  }
 }

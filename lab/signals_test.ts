@@ -1,0 +1,65 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { cleanUpAfterEach, startStranger } from "../tests/support/processes.ts";
+import { waitUntil } from "./clock.ts";
+import { isStopped, readProcessTable } from "./process_table.ts";
+import { sendSignal } from "./signals.ts";
+
+cleanUpAfterEach();
+
+async function waitState(pid: number, wanted: (state: string | null) => boolean): Promise<boolean> {
+  const found = await waitUntil(async () => {
+    const row = (await readProcessTable()).find((each) => each.pid === pid);
+    return wanted(row === undefined || row.state.startsWith("Z") ? null : row.state);
+  }, { limitMs: 5000 });
+  return found !== null;
+}
+
+for (const target of [0, 1, -1, -0, NaN, Infinity, 2.5, Deno.pid, -Deno.pid]) {
+  Deno.test(`sendSignal() refuses the target ${Object.is(target, -0) ? "-0" : target}`, async () => {
+    await using stranger = await startStranger();
+    await assertRejects(
+      () => sendSignal("KILL", [stranger.pid, target]),
+      RangeError,
+      "Cannot send",
+    );
+    assert(await stranger.isAlive(), "nothing may be sent when one target is refused");
+  });
+}
+
+Deno.test("sendSignal() reaches single processes and whole groups at once", async () => {
+  await using single = await startStranger();
+  await using group = await startStranger(["sh", "-c", "sleep 60 & sleep 60"]);
+  const child = await waitUntil(
+    async () => (await readProcessTable()).find((row) => row.ppid === group.pid),
+    { limitMs: 5000 },
+  );
+  await sendSignal("KILL", [single.pid, -group.pid]);
+  for (const pid of [single.pid, group.pid, child!.pid]) {
+    assert(await waitState(pid, (state) => state === null), `${pid}`);
+  }
+});
+
+Deno.test("sendSignal() hits the others when one target is gone", async () => {
+  let gone: number;
+  {
+    await using stranger = await startStranger();
+    gone = stranger.pid;
+  }
+  await using stranger = await startStranger();
+  await sendSignal("KILL", [gone, -gone, stranger.pid]);
+  assert(await waitState(stranger.pid, (state) => state === null));
+});
+
+Deno.test("sendSignal() stops and continues", async () => {
+  await using stranger = await startStranger();
+  await sendSignal("STOP", [stranger.pid]);
+  assert(await waitState(stranger.pid, (state) => state?.startsWith("T") ?? false));
+  await sendSignal("CONT", [stranger.pid]);
+  assert(await waitState(stranger.pid, (state) => state !== null && !state.startsWith("T")));
+  const row = (await readProcessTable()).find((each) => each.pid === stranger.pid);
+  assertEquals(isStopped(row!), false);
+});
+
+Deno.test("sendSignal() sends nothing to nobody", async () => {
+  await sendSignal("KILL", []);
+});
