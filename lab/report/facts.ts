@@ -7,7 +7,7 @@
  */
 import type { Artifact, KillRecord, PhaseRecord, RunSet } from "../record.ts";
 import type { Verdict } from "../verdict.ts";
-import { plural, shortened } from "./text.ts";
+import { formatDuration, plural, shortened } from "./text.ts";
 
 /** One run of a set: its record, its grade, and what was expected of it. */
 export type Run = RunSet["runs"][number];
@@ -156,6 +156,33 @@ export function factsOf(run: Run): RunFacts {
     unexpected: unexpected(run),
   };
 }
+
+/** The numbers of a run as cells of a table, from "delivered" to "recovery time". */
+export function runCells(run: Run): string[] {
+  const facts = factsOf(run);
+  const cells = [
+    facts.delivered,
+    facts.killed,
+    facts.resumeExit,
+    facts.artifacts,
+    facts.rewritten === null ? "-" : String(facts.rewritten),
+    // Without an effects file nobody can tell, and 0 would be a promise.
+    facts.doubled === null ? "not declared" : String(facts.doubled),
+    facts.recoveryMs === null ? "-" : formatDuration(facts.recoveryMs),
+  ];
+  return run.record.notApplicable === null ? cells : cells.map(() => "-");
+}
+
+/** Headings of {@linkcode runCells}. */
+export const RUN_HEADINGS: readonly string[] = [
+  "delivered",
+  "killed",
+  "resume",
+  "outputs",
+  "rewritten",
+  "doubled",
+  "recovery time",
+];
 
 /** What became of the watch lists of all runs together. */
 export interface WatchFacts {

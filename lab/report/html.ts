@@ -9,6 +9,8 @@ import {
   factsOf,
   NOT_A_SANDBOX,
   type Run,
+  RUN_HEADINGS,
+  runCells,
   setSentence,
   VERDICT_WORDS,
   watchFactsOf,
@@ -16,7 +18,7 @@ import {
 import { runSection } from "./html_run.ts";
 import { STYLE } from "./html_style.ts";
 import { htmlTable, Markup, markup } from "./markup.ts";
-import { formatBytes, formatDuration } from "./text.ts";
+import { formatBytes } from "./text.ts";
 
 /** Most runs that are told one by one; the tables and report.json hold all. */
 const SECTIONS_MAX = 200;
@@ -68,31 +70,9 @@ function runTable(runs: readonly Run[], sections: ReadonlySet<number>): Markup |
     }</strong>${
       run.expected === null ? null : run.expected.met ? " as expected" : " NOT as expected"
     }`;
-    const cells = run.record.notApplicable === null
-      ? [
-        facts.delivered,
-        facts.killed,
-        facts.resumeExit,
-        facts.artifacts,
-        facts.rewritten === null ? "-" : String(facts.rewritten),
-        facts.doubled === null ? "not seen" : String(facts.doubled),
-        facts.recoveryMs === null ? "-" : formatDuration(facts.recoveryMs),
-      ]
-      : ["-", "-", "-", "-", "-", "-", "-"];
-    return [name, verdict, ...cells, facts.reason];
+    return [name, verdict, ...runCells(run), facts.reason];
   });
-  return htmlTable("Runs", [
-    "run",
-    "verdict",
-    "delivered",
-    "killed",
-    "resume",
-    "outputs",
-    "rewritten",
-    "doubled",
-    "recovery time",
-    "reason",
-  ], rows);
+  return htmlTable("Runs", ["run", "verdict", ...RUN_HEADINGS, "reason"], rows);
 }
 
 function watchSection(runs: readonly Run[]): Markup | null {

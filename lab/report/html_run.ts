@@ -315,7 +315,7 @@ ${
           ["Resume", summary.resumeExit],
           ["Outputs whole", summary.artifacts],
           ["Finished work touched", summary.rewritten === null ? "-" : String(summary.rewritten)],
-          ["Effects doubled", summary.doubled === null ? "not seen" : String(summary.doubled)],
+          ["Effects doubled", summary.doubled === null ? "not declared" : String(summary.doubled)],
           ["Recovery time", formatDuration(summary.recoveryMs)],
         ])
       }${checks(run)}${evidence(record)}${artifacts(record)}${phases(record)}${state(record)}${

@@ -25,8 +25,12 @@ pre { background: var(--soft); padding: .6rem; margin: .3rem 0; white-space: pre
 .wide { overflow-x: auto; margin: .8rem 0; }
 table { border-collapse: collapse; width: 100%; font-size: .92rem; }
 caption { text-align: left; font-weight: 600; padding: .2rem 0; }
-th, td { text-align: left; vertical-align: top; padding: .25rem .6rem; overflow-wrap: anywhere;
-  border-bottom: 1px solid var(--line); min-width: 4.5rem; }
+th, td { text-align: left; vertical-align: top; padding: .25rem .6rem;
+  border-bottom: 1px solid var(--line); }
+th code, td code, .long, th a { overflow-wrap: anywhere; }
+tbody th { min-width: 8rem; }
+.long, td:last-child { min-width: 11rem; } .long { display: inline-block; }
+td strong { white-space: nowrap; }
 thead th { border-bottom: 2px solid var(--line); } tbody th { font-weight: 500; }
 .verdict { display: inline-block; padding: .05rem .6rem; font-weight: 700; border: 2px solid; }
 .pass { color: var(--good); } .fail { color: var(--bad); } .unproven { color: var(--doubt); }

@@ -9,11 +9,13 @@ import {
   factsOf,
   NOT_A_SANDBOX,
   type Run,
+  RUN_HEADINGS,
+  runCells,
   setSentence,
   VERDICT_WORDS,
   watchFactsOf,
 } from "./facts.ts";
-import { formatDuration, visible } from "./text.ts";
+import { visible } from "./text.ts";
 
 /** Most changes and runs that are listed one by one; report.json holds all. */
 const LIST_MAX = 50;
@@ -72,33 +74,11 @@ function drillLines(runs: readonly Run[]): string[] {
 }
 
 function runLines(runs: readonly Run[]): string[] {
-  const headings = [
-    "failure",
-    "verdict",
-    "delivered",
-    "killed",
-    "resume",
-    "outputs",
-    "rewritten",
-    "doubled",
-    "recovery time",
-    "reason",
-  ];
   const rows = runs.filter((run) => run.record.kind !== "drill").map((run) => {
     const facts = factsOf(run);
-    const isDone = run.record.notApplicable === null;
-    const cells = [
-      facts.delivered,
-      facts.killed,
-      facts.resumeExit,
-      facts.artifacts,
-      facts.rewritten === null ? "-" : String(facts.rewritten),
-      facts.doubled === null ? "not seen" : String(facts.doubled),
-      facts.recoveryMs === null ? "-" : formatDuration(facts.recoveryMs),
-    ].map((cell) => isDone ? cell : "-");
-    return [facts.title, VERDICT_WORDS[facts.verdict], ...cells, facts.reason];
+    return [facts.title, VERDICT_WORDS[facts.verdict], ...runCells(run), facts.reason];
   });
-  return markdownTable(headings, rows);
+  return markdownTable(["failure", "verdict", ...RUN_HEADINGS, "reason"], rows);
 }
 
 function needsReading({ grade, expected }: Run): boolean {

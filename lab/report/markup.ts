@@ -58,6 +58,13 @@ export function multiline(text: string): Markup {
   return new Markup(escapeMarkup(text, { keepNewlines: true }));
 }
 
+/** A cell with a very long word may break it anywhere; others keep their words whole. */
+function breakable(cell: Piece): Piece {
+  return typeof cell === "string" && /\S{25}/.test(cell)
+    ? markup`<span class="long">${cell}</span>`
+    : cell;
+}
+
 /** A table with a caption and headings; the first cell of each row is its heading. */
 export function htmlTable(
   caption: string,
@@ -70,8 +77,8 @@ export function htmlTable(
 <tbody>
 ${
     rows.map(([first, ...cells]) =>
-      markup`<tr><th scope="row">${first ?? null}</th>${
-        cells.map((cell) => markup`<td>${cell}</td>`)
+      markup`<tr><th scope="row">${breakable(first ?? null)}</th>${
+        cells.map((cell) => markup`<td>${breakable(cell)}</td>`)
       }</tr>
 `
     )

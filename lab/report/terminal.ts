@@ -11,6 +11,7 @@ import {
   factsOf,
   NOT_A_SANDBOX,
   type Run,
+  runCells,
   type RunFacts,
   setSentence,
   VERDICT_WORDS,
@@ -18,7 +19,7 @@ import {
 } from "./facts.ts";
 import { createStyle, type Style } from "./style.ts";
 import { type Column, type Row, table } from "./table.ts";
-import { formatDuration, paragraph, plural, visible, wrapped } from "./text.ts";
+import { paragraph, plural, visible, wrapped } from "./text.ts";
 
 /** How to lay it out. */
 export interface TerminalOptions {
@@ -98,21 +99,10 @@ function replayTable(runs: readonly Run[], width: number, style: Style): string[
   if (own.length === 0) return [];
   const rows = own.map((run): Row => {
     const facts = factsOf(run);
-    const isDone = facts.verdict !== "not-applicable";
-    const cells = isDone
-      ? [
-        facts.title,
-        facts.delivered,
-        facts.killed,
-        facts.resumeExit,
-        facts.artifacts,
-        facts.rewritten === null ? "-" : String(facts.rewritten),
-        facts.doubled === null ? "not seen" : String(facts.doubled),
-        facts.recoveryMs === null ? "-" : formatDuration(facts.recoveryMs),
-      ]
-      : [facts.title, "-", "-", "-", "-", "-", "-", "-"];
     return {
-      cells: [...cells, VERDICT_WORDS[facts.verdict]].map((cell) => visible(cell)),
+      cells: [facts.title, ...runCells(run), VERDICT_WORDS[facts.verdict]].map((cell) =>
+        visible(cell)
+      ),
       notes: reasonNotes(run, facts),
       paint: (text, column) =>
         column === REPLAY_COLUMNS.length - 1 ? verdictColour(facts.verdict, style)(text) : text,

@@ -22,7 +22,7 @@ Deno.test("a replay is told in its table: proof, processes, outputs, time, verdi
       "2 processes, proven",
       "exit 0",
       "3/3",
-      "not seen",
+      "not declared",
       "1.05 s",
       "PASS",
       "Recovered in 1.05 s",

@@ -23,7 +23,10 @@ interface Lane {
 
 const WIDTH = 760;
 const LABEL_WIDTH = 132;
-const RIGHT_MARGIN = 84;
+const RIGHT_MARGIN = 116;
+
+/** Average width of a character of a label; an estimate is enough to keep it in the picture. */
+const CHARACTER_WIDTH = 6.7;
 const LANE_HEIGHT = 26;
 const AXIS_HEIGHT = 24;
 
@@ -140,11 +143,15 @@ function drawMark(mark: Mark, kind: Lane["kind"], top: number, x: (ms: number) =
   const colour = COLOURS[kind];
   const middle = top + LANE_HEIGHT / 2;
   const to = mark.toMs === null ? from : Math.max(x(mark.toMs), from + 2);
+  const gap = kind === "fault" ? 12 : 7;
+  const isLeft = to + gap + mark.text.length * CHARACTER_WIDTH > WIDTH;
+  const textAt = rounded(isLeft ? from - gap : to + gap);
+  const anchor = isLeft ? "end" : "start";
   const label = mark.text === ""
     ? null
-    : markup`<text x="${rounded(to + 7)}" y="${
+    : markup`<text x="${textAt}" y="${
       middle + 4
-    }" style="fill:currentColor">${mark.text}</text>`;
+    }" text-anchor="${anchor}" style="fill:currentColor">${mark.text}</text>`;
   const shape = mark.toMs !== null
     ? markup`<rect x="${rounded(from)}" y="${top + 6}" width="${rounded(to - from)}" height="${
       LANE_HEIGHT - 12

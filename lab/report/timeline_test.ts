@@ -51,6 +51,12 @@ Deno.test("everything is drawn inside the picture, whatever the record says", ()
       const end = x + Number(rect.attributes.get("width"));
       assert(x >= 132 && end <= 760, `${x} to ${end}`);
     }
+    for (const text of findAll(root, "text")) {
+      const x = Number(text.attributes.get("x"));
+      const width = textOf(text).length * 6.7;
+      const isEnd = text.attributes.get("text-anchor") === "end";
+      assert(isEnd ? x - width > 0 : x + width < 800, `${textOf(text)} at ${x}`);
+    }
     assert(!timelineSvg(of, { id: "x" }).includes("NaN"));
   }
 });
