@@ -1,0 +1,40 @@
+/**
+ * Collecting records into a run set: graded as they come, with the exit code of the whole.
+ *
+ * @module
+ */
+import type { Clock } from "../clock.ts";
+import { grade, gradeSet } from "../grader.ts";
+import { type Grade, RECORD_VERSION, type RunRecord, type RunSet } from "../record.ts";
+import { toolInfo } from "../run_record.ts";
+import { EXIT_CODES, exitCodeFor } from "../verdict.ts";
+
+/** An empty set for a command that is about to run. */
+export function newRunSet(command: string, clock: Clock): RunSet {
+  return {
+    schema: "failure-lab/run-set",
+    version: RECORD_VERSION,
+    command,
+    tool: toolInfo(),
+    startedAt: clock.wallIso(),
+    endedAt: null,
+    interrupted: null,
+    verdict: "unproven",
+    exitCode: EXIT_CODES.unproven,
+    runs: [],
+  };
+}
+
+/** Grades a record and adds it. The set's verdict and exit code follow. */
+export function addRun(
+  set: RunSet,
+  record: RunRecord,
+  expected: RunSet["runs"][number]["expected"] = null,
+): Grade {
+  const given = grade(record);
+  set.runs.push({ record, grade: given, expected });
+  const { verdict, containmentBroken } = gradeSet(set.runs.map((run) => run.grade));
+  set.verdict = verdict;
+  set.exitCode = exitCodeFor(verdict, containmentBroken);
+  return given;
+}

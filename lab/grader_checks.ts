@@ -1,0 +1,43 @@
+/**
+ * What several parts of the grader share.
+ *
+ * @module
+ */
+import type { Check, KillRecord } from "./record.ts";
+
+/** Judges one kill record. Survivors are a fail; a witness that was not heard is unproven. */
+export function killCheck(id: string, whose: string, kill: KillRecord | null): Check {
+  if (kill === null) {
+    return { id, state: "unknown", text: `Nobody looked whether ${whose} left processes` };
+  }
+  const { groupEmpty, markerEmpty, pipesClosed } = kill.witnesses;
+  const said = [groupEmpty, markerEmpty, pipesClosed];
+  if (kill.survivors.length > 0 || said.includes(false)) {
+    const names = kill.survivors.map((each) => `${each.name} (pid ${each.pid})`).join(", ");
+    return {
+      id,
+      state: "bad",
+      text: `Something of ${whose} is still alive: ${names || "somebody holds its output open"}`,
+    };
+  }
+  return said.includes(null) || kill.processes.length === 0
+    ? { id, state: "unknown", text: `Not all three signs of ${whose} being gone were seen` }
+    : {
+      id,
+      state: "ok",
+      text: `All ${kill.processes.length} process(es) of ${whose} are gone: groups empty, no ` +
+        "marker left, output closed",
+    };
+}
+
+/** A check out of a three-valued answer. */
+export function tri(
+  id: string,
+  answer: boolean | null,
+  okText: string,
+  badText: string,
+  unknownText: string,
+): Check {
+  if (answer === null) return { id, state: "unknown", text: unknownText };
+  return answer ? { id, state: "ok", text: okText } : { id, state: "bad", text: badText };
+}

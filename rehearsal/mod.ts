@@ -1,0 +1,21 @@
+/**
+ * Rehearsals: the user's own job in a disposable copy, made to fail, and its own recovery graded.
+ *
+ * This file is the only door of the folder.
+ *
+ * @module
+ */
+export { CONFIG_NAME, type ConfigSource, loadConfig, type LoadedConfig } from "./config.ts";
+export {
+  type Contract,
+  ContractError,
+  contractSchema,
+  killPointOf,
+  parseContract,
+} from "./contract.ts";
+export { type JobEnvironment, jobEnvironment, resolveCommand } from "./job_environment.ts";
+export type { PlanItem } from "./plan.ts";
+export * from "./project_copy.ts";
+export { findReplay, type Replay, REPLAYS } from "./replays/mod.ts";
+export { type Scope, scopeFlags, scopeOf, workerPermissions } from "./scope.ts";
+export { plannedScope, runSession, type SessionOptions, type SessionResult } from "./session.ts";

@@ -1,0 +1,262 @@
+/**
+ * A set of runs of the user's job inside the narrowed worker: copy, control run, then one run for
+ * each item of the plan, each with its own containment and its own record.
+ *
+ * @module
+ */
+import { basename, dirname, join } from "@std/path";
+import {
+  checkSentinel,
+  type Clock,
+  compareSnapshots,
+  type ContainmentRecord,
+  Driver,
+  Journal,
+  newRecord,
+  plantSentinel,
+  removeTree,
+  type RunRecord,
+  type Sentinel,
+  snapshotWatchList,
+  type WatchSnapshot,
+} from "../lab/mod.ts";
+import { contentChecksOf } from "./contract.ts";
+import type { FromWorker, PlanItem, WorkerStart } from "./plan.ts";
+import { cloneTree, copyProject, type CopyReport } from "./project_copy.ts";
+import { findReplay } from "./replays/mod.ts";
+import { type ControlResult, Stage } from "./stage.ts";
+
+/** What a rehearsal works with. */
+export interface RehearsalOptions {
+  post: (message: FromWorker) => void;
+  clock: Clock;
+  signal: AbortSignal;
+}
+
+const CONTROL = "control";
+
+/** Does the plan of one {@linkcode WorkerStart}. */
+export class Rehearsal {
+  readonly #start: WorkerStart;
+  readonly #options: RehearsalOptions;
+  readonly #pristine: string;
+  #copy: CopyReport | null = null;
+  #projectSha256: string | null = null;
+  #control: ControlResult | null = null;
+  #snapshot: WatchSnapshot | null = null;
+  #sentinel: Sentinel | null = null;
+
+  /** @param start The message with the plan. */
+  constructor(start: WorkerStart, options: RehearsalOptions) {
+    this.#start = start;
+    this.#options = options;
+    this.#pristine = join(start.labRoot, "pristine");
+  }
+
+  /** Does everything. Posts a record for each item, also when it was interrupted. */
+  async run(): Promise<void> {
+    const { post, signal } = this.#options;
+    post({ type: "progress", text: "copying the project" });
+    this.#copy = await copyProject({
+      from: this.#start.projectDir,
+      to: this.#pristine,
+      leaveBehind: this.#start.contract.leaveBehind,
+      exclude: this.#start.exclude,
+    });
+    this.#projectSha256 = this.#copy.sha256;
+    // Everything that a run finds beside it must be there before the first look.
+    await cloneTree(this.#pristine, this.#start.workspace);
+    this.#sentinel = plantSentinel(dirname(this.#start.workspace));
+    this.#snapshot = await this.#takeSnapshot();
+    if (this.#start.contract.control && !signal.aborted) await this.#runControl();
+    for (const item of this.#start.plan) {
+      post({ type: "record", record: await this.#runItem(item) });
+    }
+  }
+
+  async #takeSnapshot(): Promise<WatchSnapshot> {
+    this.#options.post({ type: "progress", text: "hashing the watch list" });
+    return await snapshotWatchList(this.#start.watch, { exclude: this.#start.exclude });
+  }
+
+  async #runControl(): Promise<void> {
+    this.#options.post({ type: "progress", text: "control run, without a failure" });
+    await this.#onStage(CONTROL, this.#draft(controlItem()), async (stage) => {
+      await stage.freshCopy();
+      this.#control = await stage.control();
+    });
+  }
+
+  /** One item, whatever happens in it. */
+  async #runItem(item: PlanItem): Promise<RunRecord> {
+    const record = this.#draft(item);
+    const replay = findReplay(item.subject);
+    if (replay === null) throw new RangeError(`Unknown replay "${item.subject}"`);
+    const variant = item.variant ?? replay.variants[0] ?? "";
+    record.notApplicable = replay.needs(this.#start.contract, variant);
+    const before = this.#snapshot;
+    if (record.notApplicable === null && !this.#options.signal.aborted && this.#isControlWhole()) {
+      this.#options.post({ type: "progress", text: `${item.subject}: running` });
+      await this.#onStage(item.subject, record, async (stage) => {
+        await stage.freshCopy();
+        await replay.run(stage, variant);
+        if (item.resumeTwice && stage.hasRecovered) await stage.resume("resume-again");
+        await stage.finish();
+      });
+    }
+    if (this.#options.signal.aborted) record.interrupted = "it was interrupted by the user";
+    record.containment = await this.#contain(before);
+    record.endedAt = this.#options.clock.wallIso();
+    return record;
+  }
+
+  /** Runs something on a fresh stage, and ends every process of it with proof on every path. */
+  async #onStage(
+    name: string,
+    record: RunRecord,
+    act: (stage: Stage) => Promise<void>,
+  ): Promise<void> {
+    const { post, clock, signal } = this.#options;
+    const logDir = join(this.#start.labRoot, "logs", name.replaceAll("/", "-"));
+    await removeTree(logDir, this.#start.labRoot);
+    await Deno.mkdir(logDir, { recursive: true });
+    const journalPath = join(logDir, "journal.jsonl");
+    using journal = new Journal(
+      journalPath,
+      clock,
+      (entry) => post({ type: "journal", subject: name, entry }),
+    );
+    const driver = new Driver({
+      marker: this.#start.marker,
+      logDir,
+      clock,
+      journal,
+      signal,
+      onLeader: (leader) => post({ type: "leader", leader }),
+    });
+    const stage = new Stage({
+      contract: this.#start.contract,
+      commands: this.#start.commands,
+      env: this.#start.env,
+      labRoot: this.#start.labRoot,
+      pristine: this.#pristine,
+      workspace: this.#start.workspace,
+      driver,
+      clock,
+      journal,
+      record,
+      control: this.#control,
+    });
+    try {
+      await act(stage);
+    } catch (error) {
+      // A defect of ours, or of this machine, must not look like a verdict on the job.
+      record.interrupted ??= `the lab failed: ${
+        error instanceof Error ? error.message : String(error)
+      }`;
+      journal.add("error", { error: error instanceof Error ? error.stack : String(error) });
+    } finally {
+      const kill = await driver.reap(0);
+      if (kill.survivors.length > 0) record.kill = kill;
+      await driver.release();
+      record.cost.wallMs = journal.atMs();
+      record.cost.journalEntries = journal.entries;
+      record.cost.journalDropped = journal.dropped;
+    }
+    this.#keepJournal(name, journalPath);
+  }
+
+  /** The journal of a run is part of its report. */
+  #keepJournal(name: string, path: string): void {
+    try {
+      const target = join(this.#start.reportDir, `journal-${name.replaceAll("/", "-")}.jsonl`);
+      Deno.copyFileSync(path, target);
+    } catch {
+      // A full report folder is found and reported where the report itself is written.
+    }
+  }
+
+  #isControlWhole(): boolean {
+    const { contract } = this.#start;
+    if (!contract.control) return true;
+    const control = this.#control;
+    if (control === null) return false;
+    const { phase, artifacts } = control.record;
+    const { count } = contract.artifacts;
+    return phase.exitCode === 0 && phase.limitHit === null &&
+      (count === undefined || artifacts.length === count) &&
+      artifacts.every((artifact) => artifact.problems.length === 0);
+  }
+
+  async #contain(before: WatchSnapshot | null): Promise<ContainmentRecord | null> {
+    if (before === null || this.#sentinel === null) return null;
+    const { intact } = checkSentinel(this.#sentinel);
+    const after = await this.#takeSnapshot();
+    // The state after this run is the one before the next.
+    this.#snapshot = after;
+    return {
+      watched: after.roots.map((root) => ({
+        path: root.path,
+        files: root.files,
+        bytes: root.bytes,
+        incomplete: root.incomplete,
+      })),
+      excluded: this.#start.exclude,
+      changes: compareSnapshots(before, after),
+      sentinelIntact: intact,
+      observedBefore: true,
+      observedAfter: true,
+    };
+  }
+
+  #draft(item: PlanItem): RunRecord {
+    const { base, contract, contractSha256, projectDir } = this.#start;
+    const options: RunRecord["options"] = { ...base.options };
+    if (item.killAfterArtifacts !== null) options.killAfterArtifacts = item.killAfterArtifacts;
+    options.killResume = item.killResume;
+    const variant = item.variant ?? findReplay(item.subject)?.variants[0] ?? null;
+    const record = newRecord({
+      ...base,
+      id: [item.subject, variant, item.killAfterArtifacts].filter((part) => part !== null)
+        .join("-"),
+      kind: item.subject === "rehearsal" ? "rehearsal" : "replay",
+      subject: item.subject,
+      half: null,
+      options,
+      contract: {
+        sha256: contractSha256,
+        count: contract.artifacts.count ?? null,
+        contentChecks: contentChecksOf(contract),
+        emptyAllowed: contract.artifacts.emptyAllowed ?? false,
+        declared: JSON.parse(JSON.stringify(contract)),
+      },
+      startedAt: this.#options.clock.wallIso(),
+      fault: { name: item.subject, variant, armed: item.armed },
+    });
+    record.project = {
+      path: projectDir,
+      sha256: this.#projectSha256,
+      files: this.#copy?.files ?? 0,
+      skipped: (this.#copy?.skipped ?? []).slice(0, 1000),
+    };
+    record.control = this.#control?.record ?? null;
+    record.controlSkipped = contract.control ? null : "switched off in the contract";
+    return record;
+  }
+}
+
+function controlItem(): PlanItem {
+  return {
+    subject: "rehearsal",
+    variant: null,
+    armed: false,
+    killAfterArtifacts: null,
+    killResume: false,
+    resumeTwice: false,
+  };
+}
+
+/** Where the job runs: a folder named like the project, alone in a folder of the lab. */
+export function workspaceOf(labRoot: string, projectDir: string): string {
+  return join(labRoot, "work", basename(projectDir) || "project");
+}

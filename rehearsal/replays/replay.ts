@@ -1,0 +1,28 @@
+/**
+ * The shape of a replay: one failure, done from outside to a command that we did not write.
+ *
+ * @module
+ */
+import type { Contract } from "../contract.ts";
+import type { Stage } from "../stage.ts";
+
+/** One of the failures. */
+export interface Replay {
+  /** The drill's id without its number, for example `torn-checkpoint`. */
+  readonly id: string;
+  /** One line for lists. */
+  readonly summary: string;
+  /** The first one is taken when none is asked for. */
+  readonly variants: readonly string[];
+  /**
+   * What the contract lacks for this replay, with the JSON to add; `null` when nothing.
+   */
+  needs(contract: Contract, variant: string): string | null;
+  /**
+   * Does the failure and the recovery on the stage. A fresh copy is in place; the final look, the
+   * second recovery and the containment are done by the caller.
+   *
+   * Must do the same in a disarmed run (`stage.record.fault.armed === false`), without the failure.
+   */
+  run(stage: Stage, variant: string): Promise<void>;
+}

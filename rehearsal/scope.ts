@@ -1,0 +1,84 @@
+/**
+ * The permission scope of one rehearsal: what its driver may read, write, run and reach. The
+ * runtime enforces it, so the lab cannot write to a watched path even by mistake.
+ *
+ * @module
+ */
+
+/** Everything that the driver of a run may do, as absolute paths. */
+export interface Scope {
+  read: string[];
+  write: string[];
+  run: string[];
+  net: string[];
+  /** Watched paths: never written, whatever else is said. */
+  denyWrite: string[];
+}
+
+/** The parts that a scope is made of. */
+export interface ScopeParts {
+  projectDir: string;
+  watched: readonly string[];
+  labRoot: string;
+  reportDir: string;
+  /** Absolute paths of the job's programs. */
+  programs: readonly string[];
+  /** Absolute paths of `ps`, `kill` and `sh`. */
+  tools: readonly string[];
+}
+
+/** Builds the scope. Lists are sorted and hold nothing twice. */
+export function scopeOf(parts: ScopeParts): Scope {
+  const programs = parts.programs.some((program) => program === "/usr/bin/env")
+    ? parts.programs
+    : [...parts.programs, "/usr/bin/env"];
+  return {
+    read: unique([
+      parts.projectDir,
+      ...parts.watched,
+      parts.labRoot,
+      parts.reportDir,
+      ...parts.tools,
+    ]),
+    write: unique([parts.labRoot, parts.reportDir]),
+    run: unique([...programs, ...parts.tools]),
+    net: ["127.0.0.1"],
+    denyWrite: unique(parts.watched.filter((path) => path !== parts.labRoot)),
+  };
+}
+
+function unique(paths: readonly string[]): string[] {
+  return [...new Set(paths)].sort();
+}
+
+/**
+ * The scope as flags of `deno run`, ready for a shell.
+ *
+ * A comma in a path is written twice, as Deno wants it.
+ */
+export function scopeFlags(scope: Scope): string[] {
+  const list = (paths: readonly string[]) =>
+    paths.map((path) => path.replaceAll(",", ",,")).join(",");
+  return [
+    "--no-prompt",
+    `--allow-read=${list(scope.read)}`,
+    `--allow-write=${list(scope.write)}`,
+    `--deny-write=${list(scope.denyWrite)}`,
+    `--allow-run=${list(scope.run)}`,
+    `--allow-net=${list(scope.net)}`,
+  ];
+}
+
+/** The scope as a worker's permissions. Nothing that is not listed is allowed. */
+export function workerPermissions(scope: Scope): Deno.PermissionOptionsObject {
+  return {
+    read: scope.read,
+    write: scope.write,
+    run: scope.run,
+    net: scope.net,
+    env: false,
+    sys: false,
+    ffi: false,
+    import: false,
+  };
+}

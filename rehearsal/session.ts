@@ -1,0 +1,305 @@
+/**
+ * A session: the program's side of a rehearsal. It makes the lab, starts the keeper and the
+ * narrowed worker, takes in the records, and takes everything down again on every path.
+ *
+ * @module
+ */
+import { dirname } from "@std/path";
+import {
+  assertLabRoot,
+  type Clock,
+  createLab,
+  defaultWatchList,
+  type EnvironmentError,
+  hashBytes,
+  isAlive,
+  type JournalEntry,
+  type Lab,
+  Ledger,
+  readProcessTable,
+  reap,
+  type RunRecord,
+  sendSignal,
+  startKeeper,
+  sweepLabs,
+  systemTempDir,
+  systemTool,
+  toolInfo,
+  withLinkerVariables,
+} from "../lab/mod.ts";
+import { type Contract, ContractError } from "./contract.ts";
+import { jobEnvironment, resolveCommand } from "./job_environment.ts";
+import type { FromWorker, PlanItem, ToWorker, WorkerStart } from "./plan.ts";
+import { workspaceOf } from "./rehearse.ts";
+import { type Scope, scopeFlags, scopeOf, workerPermissions } from "./scope.ts";
+
+/** What a session does and where it reports to. */
+export interface SessionOptions {
+  contract: Contract;
+  projectDir: string;
+  /** The user's environment. */
+  env: Readonly<Record<string, string>>;
+  /** Folder of the report; the worker may write its journals there. */
+  reportDir: string;
+  /** The program itself: the binary, or the source folder. It is watched. */
+  kitPath: string;
+  plan: PlanItem[];
+  rerun: string;
+  seed: number;
+  label: string | null;
+  git: RunRecord["git"];
+  /** Leaves the lab folder in place. */
+  keep: boolean;
+  clock: Clock;
+  signal: AbortSignal;
+  onRecord: (record: RunRecord) => Promise<void> | void;
+  onProgress?: (text: string) => void;
+  onJournal?: (subject: string, entry: JournalEntry) => void;
+  /** Test of the scope; see {@linkcode WorkerStart.probeWrite}. */
+  probeWrite?: string;
+  /** Adds to the start message, for tests. @default {systemTempDir()} */
+  tempDir?: string;
+}
+
+/** What was left when a session was over. */
+export interface SessionResult {
+  /** Where the lab still is (`keep`); `null` when it is gone. */
+  labKept: string | null;
+  /** Lab folders of dead runs that were removed at the start. */
+  swept: string[];
+  /** Variables with real provider keys that the job did not get. */
+  removedVariables: string[];
+  /** Answer to `probeWrite`. */
+  probe: { refused: boolean; detail: string } | null;
+}
+
+const GIVE_UP_AFTER_ABORT_MS = 15_000;
+
+/** The scope of a run with this contract, before there is a lab: the whole temp dir stands in. */
+export function plannedScope(
+  options: Pick<SessionOptions, "contract" | "projectDir" | "env" | "reportDir" | "kitPath">,
+): Scope {
+  const tempDir = systemTempDir();
+  const { projectDir, contract, env } = options;
+  const workspace = workspaceOf(`${tempDir}/failure-lab-XXXXXX`, projectDir);
+  const commands = commandsOf(contract, { projectDir, workspace, path: env.PATH ?? "" });
+  return scopeOf({
+    projectDir,
+    watched: watchRoots(options).map((root) => root.path),
+    labRoot: tempDir,
+    reportDir: options.reportDir,
+    programs: programsOf(commands, env),
+    tools: Object.values(tools()),
+  });
+}
+
+/**
+ * Runs a session.
+ *
+ * @throws {ContractError} When a command is not found or names the real project.
+ * @throws {EnvironmentError} When `ps`, `kill` or `sh` is missing, or the lab cannot be made.
+ */
+export async function runSession(options: SessionOptions): Promise<SessionResult> {
+  const { projectDir, contract, env } = options;
+  const tempDir = options.tempDir ?? systemTempDir();
+  // Fails on a missing command before anything is made.
+  commandsOf(contract, {
+    projectDir,
+    workspace: workspaceOf(`${tempDir}/failure-lab-XXXXXX`, projectDir),
+    path: env.PATH ?? "",
+  });
+  const { removed: swept } = await sweepLabs({ tempDir, clock: options.clock });
+  const lab = await createLab({ tempDir });
+  try {
+    if (options.keep) lab.keep();
+    await using keeper = await startKeeper(lab.marker);
+    const start = await workerStart(options, lab);
+    const probe = await driveWorker(options, lab, start.message, start.scope, (leader) => {
+      void keeper.addLeader(leader);
+    });
+    await endLeftovers(lab.marker, options.clock);
+    return {
+      labKept: options.keep ? lab.root : null,
+      swept,
+      removedVariables: start.removedVariables,
+      probe,
+    };
+  } finally {
+    await lab.remove();
+  }
+}
+
+async function workerStart(options: SessionOptions, lab: Lab) {
+  const { contract, projectDir, env } = options;
+  assertLabRoot(lab.root, options.tempDir ?? systemTempDir());
+  const workspace = workspaceOf(lab.root, projectDir);
+  await Deno.mkdir(dirname(workspace), { recursive: true });
+  const job = jobEnvironment(env, contract, projectDir, workspace);
+  const commands = commandsOf(contract, { projectDir, workspace, path: job.env.PATH ?? "" });
+  const watch = [...watchRoots(options), { path: dirname(workspace), depth: "entries" as const }];
+  const scope = scopeOf({
+    projectDir,
+    watched: watchRoots(options).map((root) => root.path),
+    labRoot: lab.root,
+    reportDir: options.reportDir,
+    programs: programsOf(commands, job.env),
+    tools: Object.values(tools()),
+  });
+  const message: WorkerStart = {
+    type: "start",
+    contract,
+    contractSha256: hashBytes(new TextEncoder().encode(JSON.stringify(contract))),
+    commands,
+    env: job.env,
+    projectDir,
+    labRoot: lab.root,
+    workspace,
+    marker: lab.marker,
+    reportDir: options.reportDir,
+    watch,
+    exclude: [options.reportDir, lab.root],
+    tools: tools(),
+    plan: options.plan,
+    base: {
+      label: options.label,
+      tool: toolInfo(),
+      rerun: options.rerun,
+      seed: options.seed,
+      options: {
+        removedVariables: job.removed,
+        movedVariables: job.moved,
+      },
+      git: options.git,
+      scope: scopeFlags(scope),
+      startedAt: options.clock.wallIso(),
+    },
+    probeWrite: options.probeWrite ?? null,
+  };
+  return { message, scope, removedVariables: job.removed };
+}
+
+/** Runs the worker to its end and hands its messages on. */
+async function driveWorker(
+  options: SessionOptions,
+  lab: Lab,
+  start: WorkerStart,
+  scope: Scope,
+  onLeader: (leader: RunRecord["attempts"][number]["kill"]["processes"][number]) => void,
+): Promise<SessionResult["probe"]> {
+  const worker = new Worker(new URL("./worker.ts", import.meta.url).href, {
+    type: "module",
+    name: `failure-lab ${lab.marker.slice(0, 8)}`,
+    deno: { permissions: workerPermissions(scope) },
+  } as WorkerOptions);
+  let probe: SessionResult["probe"] = null;
+  let pending: Promise<void> = Promise.resolve();
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  worker.onmessage = (event: MessageEvent<FromWorker>) => {
+    const message = event.data;
+    switch (message.type) {
+      case "leader":
+        onLeader(message.leader);
+        break;
+      case "journal":
+        options.onJournal?.(message.subject, message.entry);
+        break;
+      case "progress":
+        options.onProgress?.(message.text);
+        break;
+      case "probe":
+        probe = { refused: message.refused, detail: message.detail };
+        break;
+      case "record":
+        pending = pending.then(() => options.onRecord(message.record));
+        break;
+      case "done":
+        resolve();
+        break;
+      case "failed":
+        reject(message.exitCode === null ? new Error(message.message) : expected(message));
+        break;
+    }
+  };
+  worker.onerror = (event) => {
+    event.preventDefault();
+    reject(new Error(`The driver of the rehearsal ended: ${event.message}`));
+  };
+  const say = (message: ToWorker) => worker.postMessage(message);
+  const giveUp = new AbortController();
+  const onAbort = () => {
+    say({ type: "abort" });
+    const limitMs = GIVE_UP_AFTER_ABORT_MS + options.contract.limits.graceSeconds * 1000;
+    options.clock.sleep(limitMs, giveUp.signal).then(() => resolve());
+  };
+  options.signal.addEventListener("abort", onAbort);
+  try {
+    say(start);
+    if (options.signal.aborted) onAbort();
+    await promise;
+    await pending;
+    return probe;
+  } finally {
+    giveUp.abort();
+    options.signal.removeEventListener("abort", onAbort);
+    worker.terminate();
+  }
+}
+
+function expected(message: { message: string; exitCode: number | null }): Error {
+  return Object.assign(new Error(message.message), { exitCode: message.exitCode });
+}
+
+/** The worker reaps on every path; this is for the one in which it could not. */
+async function endLeftovers(marker: string, clock: Clock): Promise<void> {
+  const ledger = new Ledger(marker);
+  if (ledger.observe(await readProcessTable()).filter(isAlive).length === 0) return;
+  await reap({ readTable: readProcessTable, signal: sendSignal, clock }, {
+    ledger,
+    spawned: [],
+    graceMs: 0,
+    runStartMs: clock.nowMs(),
+  });
+}
+
+function commandsOf(
+  contract: Contract,
+  places: { projectDir: string; workspace: string; path: string },
+): WorkerStart["commands"] {
+  const { check } = contract.artifacts;
+  return {
+    start: resolveCommand("start", contract.start, places),
+    resume: resolveCommand("resume", contract.resume, places),
+    check: check === undefined ? null : resolveCommand("artifacts.check", check, places),
+    monitor: contract.monitor === undefined
+      ? null
+      : resolveCommand("monitor.start", contract.monitor.start, places),
+  };
+}
+
+function programsOf(
+  commands: WorkerStart["commands"],
+  env: Readonly<Record<string, string>>,
+): string[] {
+  const own = Object.values(commands).flatMap((argv) => argv === null ? [] : argv.slice(0, 1));
+  return [...own, ...withLinkerVariables(own, env).argv.slice(0, 1)];
+}
+
+function tools(): Record<string, string> {
+  return { ps: systemTool("ps"), kill: systemTool("kill"), sh: systemTool("sh") };
+}
+
+function watchRoots(
+  options: Pick<SessionOptions, "contract" | "projectDir" | "env" | "kitPath">,
+): WorkerStart["watch"] {
+  const { projectDir, kitPath, env, contract } = options;
+  const roots = defaultWatchList({ projectDir, kitPath, home: env.HOME ?? null });
+  const own = contract.watch.map((path) => ({
+    path: path.startsWith("/") ? path : `${projectDir}/${path}`,
+    depth: "full" as const,
+  }));
+  return [...roots, ...own];
+}
+
+/** Re-exported so that callers can tell these errors from defects. */
+export { ContractError };
+export type { EnvironmentError };
