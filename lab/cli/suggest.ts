@@ -36,7 +36,7 @@ export function editDistance(from: string, to: string): number {
 
 /**
  * The candidate that was most likely meant, or `null` when none is near. Near is: the word is the
- * beginning of exactly one candidate (three characters or more), or at most a third of its
+ * beginning of exactly one candidate (three characters or more), or about a third of its
  * characters are wrong (one in a short word, never more than three).
  */
 export function suggest(word: string, candidates: readonly string[]): string | null {
@@ -44,7 +44,7 @@ export function suggest(word: string, candidates: readonly string[]): string | n
   if (lower === "" || lower.length > 60) return null;
   const begun = candidates.filter((name) => lower.length >= 3 && name.startsWith(lower));
   if (begun.length === 1) return begun[0] ?? null;
-  const limit = Math.min(3, Math.max(1, Math.floor(lower.length / 3)));
+  const limit = Math.min(3, Math.max(1, Math.floor((lower.length + 1) / 3)));
   let best: string | null = null;
   let bestDistance = limit + 1;
   for (const candidate of candidates) {

@@ -55,6 +55,8 @@ export function whyNot(error: unknown): string {
       return "something that is not a folder is in the way";
     case "EFBIG":
       return "the file would be larger than this system allows";
+    case "ENAMETOOLONG":
+      return "its name is too long";
     case "ENOENT":
       return "it does not exist and cannot be made";
     default:

@@ -102,6 +102,16 @@ Deno.test("a folder that cannot be written is found before the run, with exit 4 
     assertEquals(await Deno.readTextFile(file), "mine");
   }));
 
+Deno.test("folders that were made for a report that cannot be written go away again", () =>
+  withDir(async (dir) => {
+    // Just short enough for the folder, too long for a file in it.
+    let path = dir;
+    while (path.length < 3800) path = join(path, "d".repeat(240));
+    path = join(path, "d".repeat(4090 - path.length));
+    await assertRejects(() => openReport(path, { command: "demo" }), ReportError, "too long");
+    assertEquals(await namesIn(dir), []);
+  }));
+
 Deno.test("a full disk: the older files stay whole, the run goes on, and close says which", () =>
   withDir(async (dir) => {
     let isFull = false;
@@ -183,6 +193,20 @@ Deno.test("when writing is slow, some states are left out, but never the last on
     assertEquals(rounds(), 3);
     await report.close();
     assertEquals(rounds(), 3, "nothing new, nothing written");
+  }));
+
+Deno.test("as long as writing is quick, every state is written", () =>
+  withDir(async (dir) => {
+    const now = { ms: 0 };
+    let writes = 0;
+    const write = () => {
+      now.ms += 10;
+      writes += 1;
+      return Promise.resolve();
+    };
+    const report = await openReport(dir, { command: "replay", clock: clockAt(now), write });
+    for (let index = 0; index < 5; index++) await report.update(passSet);
+    assertEquals(writes, 5 * FILES.length);
   }));
 
 Deno.test("without --report the folder is under the state folder of the user, else under temp", () => {

@@ -51,11 +51,15 @@ Deno.test("everything is drawn inside the picture, whatever the record says", ()
       const end = x + Number(rect.attributes.get("width"));
       assert(x >= 132 && end <= 760, `${x} to ${end}`);
     }
+    for (const path of findAll(root, "path")) {
+      const x = Number(/^M(\d+(?:\.\d+)?) /.exec(path.attributes.get("d") ?? "")?.[1]);
+      assert(x >= 132 && x <= 760, path.attributes.get("d"));
+    }
     for (const text of findAll(root, "text")) {
       const x = Number(text.attributes.get("x"));
       const width = textOf(text).length * 6.7;
       const isEnd = text.attributes.get("text-anchor") === "end";
-      assert(isEnd ? x - width > 0 : x + width < 800, `${textOf(text)} at ${x}`);
+      assert(isEnd ? x - width > 0 : x + width <= 765, `${textOf(text)} at ${x}`);
     }
     assert(!timelineSvg(of, { id: "x" }).includes("NaN"));
   }
