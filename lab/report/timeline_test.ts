@@ -34,6 +34,11 @@ Deno.test("everything is drawn inside the picture, whatever the record says", ()
       subject: NASTY,
     }),
     record({
+      fault: { ...record().fault, provenAtMs: 192_000 },
+      recoveryMs: null,
+      quiet: null,
+    }),
+    record({
       control: null,
       start: null,
       kill: null,
