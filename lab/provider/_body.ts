@@ -1,5 +1,5 @@
 /**
- * Makes sense of a request body, also when its last byte is still unread.
+ * Makes sense of a request body.
  *
  * @module
  */
@@ -19,19 +19,7 @@ function isKnown(encoding: string): encoding is keyof typeof DECODERS {
 }
 
 /**
- * Reads JSON whose last byte is missing: if the document is an object, that byte is its closing
- * brace or white space after it.
- *
- * @returns `undefined` when it cannot be told what the body says.
- */
-export function guessJson(bytes: Uint8Array, encoding: string | null): unknown {
-  if (encoding !== null && encoding !== "identity") return undefined;
-  const text = new TextDecoder().decode(bytes);
-  return parseJson(`${text}}`) ?? parseJson(text);
-}
-
-/**
- * Reads a whole body.
+ * Reads a body as a JSON object.
  *
  * @throws {BadRequestError} With 415 if the encoding is unknown, with 400 if it is no JSON object.
  */

@@ -4,22 +4,22 @@
  * @module
  */
 
-import type { Clock } from "../clock.ts";
+import type { ProviderClock } from "./_desk.ts";
 import type { Step } from "./faults/mod.ts";
 import type { LogEntry, Outcome } from "./request_log.ts";
-import type { RequestReader } from "./_request_reader.ts";
 import type { ResponseWriter } from "./_response_writer.ts";
+import { type Wire, WireClosedError } from "./_wire.ts";
 
 /** What a delivery works with. */
 export interface Line {
-  /** Tells when the client leaves. */
-  reader: RequestReader;
+  /** Tells when the client leaves, and is reset. */
+  wire: Wire;
   /** Sends. */
   writer: ResponseWriter;
   /** Aborted when the provider stops. */
   stopping: AbortSignal;
   /** Waits between pings. */
-  clock: Pick<Clock, "sleep">;
+  clock: Pick<ProviderClock, "sleep">;
 }
 
 /**
@@ -48,15 +48,15 @@ export async function deliver(
           await line.writer.end();
           break;
         case "reset":
-          return "reset";
+          return line.wire.reset() ? "reset" : "cut";
         case "stall":
           return await stall(step, line, entry);
       }
       entry.bytesSent = line.writer.bytesSent;
     }
     return "complete";
-  } catch {
-    // The only thing that throws here is the socket: the client has gone, or stop() closed it.
+  } catch (error) {
+    if (!(error instanceof WireClosedError)) throw error;
     return line.stopping.aborted ? "stopped" : "client-left";
   } finally {
     entry.bytesSent = line.writer.bytesSent;
@@ -73,8 +73,7 @@ async function stall(
   const stop = () => over.abort();
   line.stopping.addEventListener("abort", stop, { once: true });
   if (line.stopping.aborted) stop();
-  // A next request that is sent early does not end a stall; only an end of the connection does.
-  const watch = line.reader.waitForClose().then((closed) => closed && stop());
+  line.wire.gone.then(stop);
   try {
     while (!over.signal.aborted) {
       await line.clock.sleep(step.pingEveryMs, over.signal);
@@ -83,7 +82,6 @@ async function stall(
       entry.pingCount++;
       entry.bytesSent = line.writer.bytesSent;
     }
-    await watch;
   } finally {
     line.stopping.removeEventListener("abort", stop);
   }

@@ -4,7 +4,6 @@
  * @module
  */
 
-import type { Clock } from "../clock.ts";
 import {
   checkSchedule,
   decideFault,
@@ -19,8 +18,15 @@ import type { Script } from "./scripted_turns.ts";
 /** Told about every request when it is planned and when it has ended; gets a copy. */
 export type Observer = (moment: "started" | "ended", entry: LogEntry) => void;
 
-/** Time as the provider needs it. */
-export type ProviderClock = Pick<Clock, "nowMs" | "wallIso" | "sleep">;
+/** Time as the provider needs it; the `Clock` of `lab/clock.ts` is one. */
+export interface ProviderClock {
+  /** Monotonic milliseconds. */
+  nowMs(): number;
+  /** Wall-clock time, ISO 8601 in UTC. */
+  wallIso(): string;
+  /** Resolves after `ms` milliseconds, or at once when `signal` is aborted. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
 
 /** What a desk is made of. */
 export interface DeskOptions {

@@ -4,10 +4,9 @@
  * @module
  */
 
-import { guessJson, readJson } from "./_body.ts";
+import { readJson } from "./_body.ts";
 import type { Desk } from "./_desk.ts";
-import { BadRequestError, concatBytes } from "./_request_reader.ts";
-import type { RequestHead, RequestReader } from "./_request_reader.ts";
+import { BadRequestError, type RequestHead } from "./_request_reader.ts";
 import type { Fault } from "./fault_schedule.ts";
 import { faultSteps, healthy, type Step, wholeBody } from "./faults/mod.ts";
 import { judgeKey } from "./key_guard.ts";
@@ -19,13 +18,11 @@ import { isWorkRequest, type PlannedTurn, planTurn } from "./scripted_turns.ts";
 /** Longest unit or idempotency key, so that the memory of the log has a limit. */
 const LABEL_MAX_CHARS = 255;
 
-/** A request whose body is read up to its last byte. */
+/** A request as it arrived. */
 export interface Received {
   /** Request line and headers. */
   head: RequestHead;
-  /** Can read the last byte. */
-  reader: RequestReader;
-  /** The body as far as it was read. */
+  /** The body as sent. */
   body: Uint8Array;
   /** Arrival in milliseconds since the start. */
   atMs: number;
@@ -41,11 +38,6 @@ export interface Plan {
   steps: readonly Step[];
   /** Unit to record as done, or `null`. */
   effect: { unit: string; answered: boolean } | null;
-}
-
-/** Reads the rest of the body. A reset is not possible afterwards. */
-export async function readRest(received: Received): Promise<void> {
-  received.body = concatBytes([received.body, await received.reader.release()]);
 }
 
 /**
@@ -172,7 +164,8 @@ async function planModel(
 ): Promise<Plan> {
   const { dialect } = route;
   const { headers, url } = received.head;
-  const request = dialect.parse(await understandBody(received), url.pathname);
+  const encoding = headers.get("content-encoding");
+  const request = dialect.parse(await readJson(received.body, encoding), url.pathname);
   const idempotencyKey = readLabel(headers, "idempotency-key");
   const named = readLabel(headers, "x-lab-unit");
   const serial = desk.nextSerial();
@@ -206,14 +199,6 @@ function answerContext(model: string, serial: number, fault: Fault | null): Answ
     ...(fault?.cutAt === undefined ? {} : { cutAt: fault.cutAt }),
     ...(fault?.tokenLimit === undefined ? {} : { tokenLimit: fault.tokenLimit }),
   };
-}
-
-async function understandBody(received: Received): Promise<unknown> {
-  const encoding = received.head.headers.get("content-encoding");
-  const guess = received.reader.holds ? guessJson(received.body, encoding) : undefined;
-  if (guess !== undefined) return guess;
-  await readRest(received);
-  return await readJson(received.body, encoding);
 }
 
 function readLabel(headers: Headers, name: string): string | null {

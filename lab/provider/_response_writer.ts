@@ -1,8 +1,10 @@
 /**
- * Writes one HTTP/1.1 response to a socket, frame by frame.
+ * Writes one HTTP/1.1 response to a connection, frame by frame.
  *
  * @module
  */
+
+import type { Wire } from "./_wire.ts";
 
 const REASONS: Readonly<Record<number, string>> = {
   200: "OK",
@@ -29,16 +31,16 @@ export interface ResponseForm {
   close: boolean;
 }
 
-/** Sends one response. Every member throws what the socket throws when the client has gone. */
+/** Sends one response. Every member throws WireClosedError when the connection has ended. */
 export class ResponseWriter {
-  readonly #conn: Deno.Conn;
+  readonly #wire: Wire;
   readonly #form: ResponseForm;
   #chunked = false;
   #bytesSent = 0;
 
-  /** @param conn The socket to write to; it is never closed here. */
-  constructor(conn: Deno.Conn, form: ResponseForm) {
-    this.#conn = conn;
+  /** @param wire The connection; it is never closed here. */
+  constructor(wire: Wire, form: ResponseForm) {
+    this.#wire = wire;
     this.#form = form;
   }
 
@@ -84,11 +86,8 @@ export class ResponseWriter {
   }
 
   async #write(text: string): Promise<void> {
-    let rest: Uint8Array = new TextEncoder().encode(text);
-    while (rest.length > 0) {
-      const count = await this.#conn.write(rest);
-      this.#bytesSent += count;
-      rest = rest.subarray(count);
-    }
+    const bytes = new TextEncoder().encode(text);
+    await this.#wire.write(bytes);
+    this.#bytesSent += bytes.length;
   }
 }

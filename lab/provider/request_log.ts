@@ -14,10 +14,11 @@ import type { ProtocolName } from "./protocol.ts";
 
 /**
  * How a request ended. `open`: it has not. `complete`: everything was sent and the body ended.
- * `reset`: we reset the connection. `client-left`: the client closed it first. `stopped`: the
+ * `reset`: we reset the connection. `cut`: we closed it instead, because the runtime cannot reset (Deno
+ * 2.4.2). `client-left`: the client closed it first. `stopped`: the
  * provider stopped. `failed`: the script threw.
  */
-export type Outcome = "open" | "complete" | "reset" | "client-left" | "stopped" | "failed";
+export type Outcome = "open" | "complete" | "reset" | "cut" | "client-left" | "stopped" | "failed";
 
 /** One request and its answer. */
 export interface LogEntry {
@@ -39,13 +40,8 @@ export interface LogEntry {
   stream: boolean;
   /** Bytes of the body as sent. */
   bodyBytes: number;
-  /** SHA-256 of the bytes that were read, in hexadecimal; `null` when the key was refused. */
+  /** SHA-256 of the body as sent, in hexadecimal; `null` when the request was refused unread. */
   bodySha256: string | null;
-  /**
-   * 1 when the last byte of the request was left unread, which makes the kernel answer with a reset;
-   * such a body cannot be compared with others by its hash.
-   */
-  unreadBytes: 0 | 1;
   /** The Idempotency-Key header, or `null`. */
   idempotencyKey: string | null;
   /** The unit in the path or in `x-lab-unit`, or the unit that the scripted turn asks for. */
@@ -167,7 +163,6 @@ export class RequestLog {
       attempt: attemptKey === null ? 0 : this.#countAttempt(attemptKey),
       bodyBytes: 0,
       bodySha256: null,
-      unreadBytes: 0,
       fault: null,
       retryAfterMs: null,
       retryAfterForm: null,
