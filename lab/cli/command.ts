@@ -23,15 +23,17 @@ export interface FlagBase {
 
 /** A switch. */
 export interface BooleanFlag extends FlagBase {
+  /** Tells the kinds apart. */
   kind: "boolean";
   /** Whether `--no-NAME` exists, too. */
   negatable?: boolean;
-  /** @default {false} */
+  /** Value without the flag. @default {false} */
   default?: boolean;
 }
 
 /** A text. */
 export interface StringFlag extends FlagBase {
+  /** Tells the kinds apart. */
   kind: "string";
   /** May be given several times; read it with `strings()`. */
   repeatable?: boolean;
@@ -39,32 +41,45 @@ export interface StringFlag extends FlagBase {
   choices?: readonly string[];
   /** Says what is wrong with a value, or gives `null`. Runs after the other checks. */
   check?: (value: string) => string | null;
+  /** Value without the flag. */
   default?: string;
 }
 
 /** A whole number. */
 export interface IntegerFlag extends FlagBase {
+  /** Tells the kinds apart. */
   kind: "integer";
+  /** Smallest value that is accepted. */
   min: number;
+  /** Largest value that is accepted. */
   max: number;
+  /** Value without the flag. */
   default?: number;
 }
 
 /** A length of time: a number, or a number with `ms`, `s`, `m` or `h`. */
 export interface DurationFlag extends FlagBase {
+  /** Tells the kinds apart. */
   kind: "duration";
   /** What a plain number means: the unit that the flag's name says. */
   unit: "ms" | "s";
+  /** Shortest time that is accepted. */
   minMs: number;
+  /** Longest time that is accepted. */
   maxMs: number;
+  /** Value without the flag. */
   defaultMs?: number;
 }
 
 /** A number of bytes: a whole number, or a number with `KB`, `MB`, `GB`, `KiB`, `MiB`, `GiB`. */
 export interface SizeFlag extends FlagBase {
+  /** Tells the kinds apart. */
   kind: "size";
+  /** Smallest size that is accepted. */
   minBytes: number;
+  /** Largest size that is accepted. */
   maxBytes: number;
+  /** Value without the flag. */
   defaultBytes?: number;
 }
 
@@ -75,7 +90,9 @@ export type FlagSpec = BooleanFlag | StringFlag | IntegerFlag | DurationFlag | S
 export interface PositionalSpec {
   /** In capitals, as the help text shows it. */
   name: string;
+  /** What it is, for the help text and for error texts. */
   summary: string;
+  /** Whether it must be given. @default {false} */
   required?: boolean;
   /** Takes all that follow; only the last one may. */
   repeatable?: boolean;
@@ -91,11 +108,13 @@ export interface CommandContext {
   positionals: string[];
   /** Everything after `--`, untouched. */
   rest: string[];
+  /** Where to write. */
   out: Output;
   /** Aborted once at the first Ctrl-C or TERM: end what was started, clean up, return. */
   signal: AbortSignal;
   /** Which signal asked us to stop, if one did. */
   interruptedBy: () => "SIGINT" | "SIGTERM" | null;
+  /** Time. */
   clock: Clock;
   /** The command line as it was given, quoted for a shell. A drawn seed is for the command to add. */
   rerun: string;
@@ -103,6 +122,7 @@ export interface CommandContext {
 
 /** One command: a file in `commands/` exports it as `command`. */
 export interface Command {
+  /** The word that the user types. */
   name: string;
   /** One line for the list of commands. */
   summary: string;
@@ -110,7 +130,9 @@ export interface Command {
   usage: string;
   /** What it does, in one to three sentences. */
   description: string;
+  /** Flags that it takes, besides `--help`. */
   flags: readonly FlagSpec[];
+  /** Arguments that it takes, in their order. */
   positionals: readonly PositionalSpec[];
   /** What stands after `--`; without it, `--` is refused. */
   rest?: { name: string; summary: string; required?: boolean };
@@ -127,6 +149,8 @@ export interface Command {
 
 /** A line of a registry: the name, and how to load the rest when it is wanted. */
 export interface CommandEntry {
+  /** The word that the user types. */
   name: string;
+  /** Loads the file of the command. */
   load: () => Promise<{ command: Command }>;
 }

@@ -8,6 +8,7 @@ import { EXIT_CODES } from "../verdict.ts";
 
 /** Something that the user typed is not right. Exit 2; the message says what to type instead. */
 export class UsageError extends Error {
+  /** Name of the class. */
   override readonly name = "UsageError";
   /** Exit code of the program. */
   readonly exitCode: number = EXIT_CODES.usage;
@@ -15,6 +16,7 @@ export class UsageError extends Error {
 
 /** This machine lacks something that the command needs. Exit 4; the message names it. */
 export class EnvironmentError extends Error {
+  /** Name of the class. */
   override readonly name = "EnvironmentError";
   /** Exit code of the program. */
   readonly exitCode: number = EXIT_CODES.environment;

@@ -139,7 +139,12 @@ export class FlagValues {
   readonly #specs: ReadonlyMap<string, FlagSpec>;
   readonly #values: ReadonlyMap<string, FlagValue>;
 
-  /** @param values What was given, by flag name; durations in milliseconds, sizes in bytes. */
+  /**
+   * Holds what was given.
+   *
+   * @param specs The flags that the command declares.
+   * @param values What was given, by flag name; durations in milliseconds, sizes in bytes.
+   */
   constructor(specs: readonly FlagSpec[], values: ReadonlyMap<string, FlagValue>) {
     this.#specs = new Map(specs.map((spec) => [spec.name, spec]));
     this.#values = values;

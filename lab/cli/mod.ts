@@ -31,14 +31,26 @@ export type {
   StringFlag,
 } from "./command.ts";
 export { EnvironmentError, isExpectedError, UsageError } from "./errors.ts";
-export { FlagValues } from "./flag_values.ts";
-export { type CapturedOutput, captureOutput, createOutput, type Output } from "./output.ts";
+export { type FlagValue, FlagValues } from "./flag_values.ts";
+export {
+  type CapturedOutput,
+  captureOutput,
+  createOutput,
+  type Output,
+  type OutputOptions,
+  type Sink,
+} from "./output.ts";
+export type { SignalSource, StopSignal } from "./signals.ts";
 
 /** Parts of the outside world; tests give their own. */
 export interface RunOptions {
+  /** The commands. @default {every command of the program} */
   registry?: readonly CommandEntry[];
+  /** Where to write. @default {the terminal} */
   output?: Output;
+  /** Time. @default {systemClock} */
   clock?: Clock;
+  /** Ctrl-C and TERM. @default {the signals of this process} */
   signals?: SignalSource;
   /** Ends the process at the third Ctrl-C. */
   exit?: (code: number) => void;

@@ -38,13 +38,17 @@ export interface Output {
 export interface Sink {
   /** Writes some of the bytes and gives how many. */
   writeSync(bytes: Uint8Array): number;
+  /** Whether a person sees it at once. */
   isTerminal(): boolean;
 }
 
 /** What an output is made from; all of it has a real default. */
 export interface OutputOptions {
+  /** Where `out` writes. @default {standard output} */
   stdout?: Sink;
+  /** Where `err` and `progress` write. @default {standard error} */
   stderr?: Sink;
+  /** For the rate of progress lines. @default {systemClock} */
   clock?: Clock;
   /** Reads an environment variable. */
   env?: (name: string) => string | undefined;
@@ -187,7 +191,9 @@ export function createOutput(options: OutputOptions = {}): Output {
 
 /** An output that keeps what it was given, for tests. */
 export interface CapturedOutput extends Output {
+  /** All that was written to standard output. */
   readonly stdout: string;
+  /** All that was written to standard error. */
   readonly stderr: string;
 }
 

@@ -12,7 +12,9 @@ export type StopSignal = "SIGINT" | "SIGTERM";
 
 /** Where signals come from; the real one is Deno. */
 export interface SignalSource {
+  /** Calls the handler at every such signal. */
   add(signal: StopSignal, handler: () => void): void;
+  /** Ends what `add` began. */
   remove(signal: StopSignal, handler: () => void): void;
 }
 

@@ -13,7 +13,7 @@ import { formatDuration, plural, shortened } from "./text.ts";
 export type Run = RunSet["runs"][number];
 
 /** What every report says next to the watch list. */
-export const NOT_A_SANDBOX =
+export const NOT_A_SANDBOX: string =
   "This is observation, not a sandbox: it shows what changed, it does not stop a program from " +
   "changing it.";
 

@@ -22,6 +22,7 @@ export type ReportFormat = keyof typeof REPORT_FILES;
 
 /** The report cannot be written where it should go. Exit 4; the message says what to do. */
 export class ReportError extends Error {
+  /** Name of the class. */
   override readonly name = "ReportError";
   /** Exit code of the program. */
   readonly exitCode: number = EXIT_CODES.environment;
@@ -159,7 +160,9 @@ export interface DefaultDirOptions {
   env: (name: string) => string | undefined;
   /** Wall-clock time, ISO 8601. */
   timeIso: string;
+  /** The command that runs. */
   command: string;
+  /** Name that the user gave to the run. */
   label?: string | null;
 }
 

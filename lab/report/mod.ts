@@ -26,7 +26,14 @@ import { junitReport } from "./junit.ts";
 import { markdownReport } from "./markdown.ts";
 import { replaceFile } from "./write_file.ts";
 
-export { defaultReportDirs, REPORT_FILES, ReportError, type ReportFormat } from "./folder.ts";
+export {
+  type DefaultDirOptions,
+  defaultReportDirs,
+  REPORT_FILES,
+  ReportError,
+  type ReportFormat,
+} from "./folder.ts";
+export { replaceFile } from "./write_file.ts";
 export { NOT_A_SANDBOX, VERDICT_WORDS } from "./facts.ts";
 export { htmlReport } from "./html.ts";
 export { jsonReport, parseRunSet, type SavedRunSet } from "./json.ts";
@@ -43,7 +50,7 @@ export interface ReportOptions {
   command: string;
   /** Name that the user gave to the run. */
   label?: string | null;
-  /** @default {systemClock} */
+  /** Time. @default {systemClock} */
   clock?: Clock;
   /** Reads an environment variable. @default {the real environment} */
   env?: (name: string) => string | undefined;

@@ -6,10 +6,15 @@
 
 /** Colours; every function gives its text back unchanged where colour is off. */
 export interface Style {
+  /** Heavier. */
   bold(text: string): string;
+  /** Paler. */
   dim(text: string): string;
+  /** For what is wrong. */
   red(text: string): string;
+  /** For what is right. */
   green(text: string): string;
+  /** For what is not known. */
   yellow(text: string): string;
 }
 

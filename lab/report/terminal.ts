@@ -25,7 +25,7 @@ import { paragraph, plural, visible, wrapped } from "./text.ts";
 export interface TerminalOptions {
   /** Columns of the terminal. @default {100} */
   width?: number;
-  /** @default {without colour} */
+  /** Colours. @default {without colour} */
   style?: Style;
   /** Where the report files are, in the order in which to show them. */
   paths?: readonly { format: string; path: string }[];
