@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
-import { drillSet, emptySet, mixedSet, NASTY, passSet } from "./_fixtures.ts";
+import { drillSet, emptySet, mixedSet, passSet } from "./_fixture_sets.ts";
+import { NASTY } from "./_fixtures.ts";
 import { allElements, type Element, findAll, parseMarkup, textOf } from "./_markup_checker.ts";
 import { htmlReport } from "./html.ts";
 import { escapeMarkup, Markup, markup } from "./markup.ts";

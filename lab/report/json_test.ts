@@ -1,6 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { runRecordSchema } from "../record.ts";
-import { mixedSet, NASTY, passSet } from "./_fixtures.ts";
+import { mixedSet, passSet } from "./_fixture_sets.ts";
+import { NASTY } from "./_fixtures.ts";
 import { jsonReport, parseRunSet } from "./json.ts";
 
 function shuffledKeys(value: unknown): unknown {

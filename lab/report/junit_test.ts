@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { drillSet, emptySet, mixedSet, passSet } from "./_fixtures.ts";
+import { drillSet, emptySet, mixedSet, passSet } from "./_fixture_sets.ts";
 import { findAll, parseMarkup, textOf } from "./_markup_checker.ts";
 import { junitReport } from "./junit.ts";
 

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { drillSet, emptySet, mixedSet, NASTY, passSet } from "./_fixtures.ts";
+import { drillSet, emptySet, mixedSet, passSet } from "./_fixture_sets.ts";
+import { NASTY } from "./_fixtures.ts";
 import { codeBlock, escapeMarkdown, markdownReport } from "./markdown.ts";
 
 /** Cells of a table row, split at the pipes that are not escaped. */

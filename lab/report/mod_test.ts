@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { join } from "@std/path";
 import type { Clock } from "../clock.ts";
-import { mixedSet, passSet } from "./_fixtures.ts";
+import { mixedSet, passSet } from "./_fixture_sets.ts";
 import { parseMarkup } from "./_markup_checker.ts";
 import { defaultReportDirs, openReport, parseRunSet, ReportError } from "./mod.ts";
 import { replaceFile } from "./write_file.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { runRecordSchema } from "../record.ts";
-import { drillSet, emptySet, mixedSet, nastyRun, passSet } from "./_fixtures.ts";
+import { drillSet, emptySet, mixedSet, nastyRun, passSet } from "./_fixture_sets.ts";
 import { factsOf, NOT_A_SANDBOX, watchFactsOf } from "./facts.ts";
 import { createStyle } from "./style.ts";
 import { terminalReport } from "./terminal.ts";

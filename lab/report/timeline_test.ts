@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { artifact, mixedSet, NASTY, phase, record } from "./_fixtures.ts";
+import { mixedSet } from "./_fixture_sets.ts";
+import { artifact, NASTY, phase, record } from "./_fixtures.ts";
 import { findAll, parseMarkup, textOf } from "./_markup_checker.ts";
 import { timelineSvg } from "./timeline.ts";
 import type { RunRecord } from "../record.ts";
