@@ -33,4 +33,5 @@ export * from "./signals.ts";
 export * from "./system_tools.ts";
 export * from "./verdict.ts";
 export * from "./version.ts";
+export * from "./worker.ts";
 export * from "./workspace.ts";

@@ -10,5 +10,11 @@ import type { CommandEntry } from "./command.ts";
 
 /** Every command, in the order in which the help text lists them. */
 export const REGISTRY: readonly CommandEntry[] = [
+  { name: "demo", load: () => import("./commands/demo.ts") },
+  { name: "drills", load: () => import("./commands/drills.ts") },
+  { name: "list", load: () => import("./commands/list.ts") },
+  { name: "show", load: () => import("./commands/show.ts") },
   { name: "help", load: () => import("./commands/help.ts") },
+  { name: "rehearse", load: () => import("./commands/rehearse.ts") },
+  { name: "permissions", load: () => import("./commands/permissions.ts") },
 ];

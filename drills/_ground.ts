@@ -1,0 +1,201 @@
+/**
+ * The ground on which one half of one drill happens: a fresh folder, the worker beside it, commands
+ * started and watched there, and looks at what they leave.
+ *
+ * @module
+ */
+import { join } from "@std/path";
+import {
+  artifactSignature,
+  type ArtifactSpec,
+  type Clock,
+  type Driver,
+  END_MARK,
+  type Ending,
+  type Journal,
+  listArtifacts,
+  MARKER_NAME,
+  OUTPUTS_GLOB,
+  type RunRecord,
+  type Spawned,
+  systemTool,
+  unitName,
+  workerEnvironment,
+  type WorkerPlan,
+  writeWorker,
+} from "../lab/mod.ts";
+import type { StopRequest } from "../repairs/mod.ts";
+import type { Mode } from "./answer_key.ts";
+import { type Drill, naiveOf } from "./definition.ts";
+import { Disk, type DiskLook, type SceneContract } from "./disk.ts";
+
+/** What a stage is built from. */
+export interface StageOptions {
+  drill: Drill;
+  mode: Mode;
+  variant: string;
+  /** Folder of this half, inside the lab. */
+  dir: string;
+  marker: string;
+  contract: SceneContract;
+  driver: Driver;
+  clock: Clock;
+  journal: Journal;
+  record: RunRecord;
+  signal: AbortSignal;
+}
+
+/** How a start went. */
+export interface Started {
+  spawned: Spawned;
+  ending: Ending;
+}
+
+/** Thrown to leave a scene when the user has interrupted the run. */
+export class Interrupted extends Error {
+  override name = "Interrupted";
+}
+
+/** Where one half of one drill happens: its folders, its worker, and looks at both. */
+export class Ground {
+  readonly options: StageOptions;
+  readonly workspace: string;
+  readonly spec: ArtifactSpec;
+  /** Names of the units, in order. */
+  readonly units: readonly string[];
+  readonly #disk: Disk;
+
+  /** @param options See {@linkcode StageOptions}. */
+  constructor(options: StageOptions) {
+    this.options = options;
+    this.workspace = join(options.dir, "workspace");
+    this.spec = { root: this.workspace, globs: [OUTPUTS_GLOB], endsWith: END_MARK };
+    this.units = Array.from({ length: options.drill.units }, (_, i) => unitName(i + 1));
+    this.#disk = new Disk(this.spec, this.units, options.contract);
+  }
+
+  /** The record that this half fills. */
+  get record(): RunRecord {
+    return this.options.record;
+  }
+
+  /** Whether the fault is done in this run. */
+  get armed(): boolean {
+    return this.options.mode === "broken" || this.options.mode === "repaired";
+  }
+
+  /** Which variant of the fault is done. */
+  get variant(): string {
+    return this.options.variant;
+  }
+
+  /** Limits of the drill. */
+  get limits(): Drill["limits"] {
+    return this.options.drill.limits;
+  }
+
+  /** A number among the fault's parameters. */
+  parameter(name: string): number {
+    const value = this.options.drill.fault.parameters[name];
+    if (typeof value !== "number") {
+      throw new TypeError(`The drill ${this.options.drill.id} has no number "${name}"`);
+    }
+    return value;
+  }
+
+  /** Path of something in the workspace. */
+  path(relativePath: string): string {
+    return join(this.workspace, relativePath);
+  }
+
+  /** Being asked to stop, in the words of the repairs. */
+  get stop(): StopRequest {
+    return { signal: this.options.signal };
+  }
+
+  /** Makes the folders and puts the worker and the naive recovery beside the workspace. */
+  prepare(): void {
+    const { dir, drill, variant } = this.options;
+    Deno.mkdirSync(this.path("out"), { recursive: true });
+    writeWorker(join(dir, "worker.sh"));
+    const script = naiveOf(drill, variant).script.join("\n");
+    Deno.writeTextFileSync(join(dir, "naive.sh"), `${script}\n`, { mode: 0o700 });
+  }
+
+  /** The worker's argv; it runs in the workspace. */
+  get workerArgv(): string[] {
+    return [systemTool("sh"), "../worker.sh"];
+  }
+
+  /** The naive recovery's argv; it runs in the workspace. */
+  get naiveArgv(): string[] {
+    return [systemTool("sh"), "../naive.sh"];
+  }
+
+  /** A plan for all of this drill's units, with what the scene's job keeps. */
+  plan(plan: Partial<WorkerPlan> = {}): WorkerPlan {
+    const { contract } = this.options;
+    return {
+      units: this.units.length,
+      checkpoint: contract.checkpoint ?? false,
+      effects: contract.effects ?? false,
+      ...plan,
+    };
+  }
+
+  /**
+   * The worker as a job for a repair that starts its own processes: with the lab's marker, so that
+   * the driver sees them as well.
+   */
+  wrapped(plan: WorkerPlan, argv: readonly string[] = this.workerArgv) {
+    const marker = `${MARKER_NAME}=${this.options.marker}`;
+    return {
+      argv: ["/usr/bin/env", marker, ...argv],
+      cwd: this.workspace,
+      env: workerEnvironment(plan),
+    };
+  }
+
+  /** Starts a command in the workspace, and watches it to its end, a limit, or `until`. */
+  async run(
+    name: string,
+    plan: WorkerPlan,
+    options: { argv?: readonly string[]; until?: (signature: string) => boolean } = {},
+  ): Promise<Started> {
+    const spawned = await this.start(name, plan, options.argv);
+    return { spawned, ending: await this.watch(spawned, options.until) };
+  }
+
+  /** Starts a command in the workspace. */
+  async start(
+    name: string,
+    plan: WorkerPlan,
+    argv: readonly string[] = this.workerArgv,
+  ): Promise<Spawned> {
+    this.checkInterrupted();
+    return await this.options.driver.start(name, argv, this.workspace, workerEnvironment(plan));
+  }
+
+  /** Watches a command; notes a limit that it hits. */
+  async watch(spawned: Spawned, until?: (signature: string) => boolean): Promise<Ending> {
+    const ending = await this.options.driver.supervise(spawned, {
+      runMs: this.limits.runMs,
+      idleMs: this.limits.idleMs,
+      signature: () => artifactSignature(listArtifacts(this.spec)),
+      ...(until === undefined ? {} : { until }),
+    });
+    if (ending === "run" || ending === "idle") spawned.noteEnd({ limitHit: ending });
+    this.checkInterrupted();
+    return ending;
+  }
+
+  /** Leaves the scene when the user has interrupted the run. */
+  checkInterrupted(): void {
+    if (this.options.signal.aborted) throw new Interrupted("it was interrupted by the user");
+  }
+
+  /** A full look at the disk. */
+  look(): DiskLook {
+    return this.#disk.look();
+  }
+}

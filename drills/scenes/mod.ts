@@ -1,0 +1,22 @@
+/**
+ * The scenes, one file per drill. A new drill is a JSON file, a scene, and a line here.
+ *
+ * @module
+ */
+import { KitFileError } from "../definition.ts";
+import type { Scene } from "../scene.ts";
+import { hollowSuccess } from "./hollow_success.ts";
+import { hungProcess } from "./hung_process.ts";
+import { tornCheckpoint } from "./torn_checkpoint.ts";
+
+/** Every scene, by the order of the drills. */
+export const SCENES: readonly Scene[] = [hungProcess, tornCheckpoint, hollowSuccess];
+
+/** The scene of a drill. Throws {@linkcode KitFileError} when no scene plays it. */
+export function sceneOf(drillId: string): Scene {
+  const scene = SCENES.find((each) => each.id === drillId);
+  if (scene === undefined) {
+    throw new KitFileError(`Cannot use drills/${drillId}.json: no scene plays "${drillId}"`);
+  }
+  return scene;
+}
