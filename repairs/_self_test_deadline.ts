@@ -5,7 +5,7 @@
  */
 import { isAlive, readProcessTable } from "../lab/process_table.ts";
 import { DEADLINE_EXIT, type DeadlineOptions, runWithDeadline } from "./deadline.ts";
-import { expect, runSelfTest, type SelfTestResult } from "./self_test.ts";
+import { expect, runSelfTest, type SelfTestResult } from "./self_testing.ts";
 
 /** A job for `sh -c`, with limits that suit a self-test. */
 function sh(script: string, cwd: string, more: Partial<DeadlineOptions> = {}): DeadlineOptions {

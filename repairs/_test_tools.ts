@@ -130,3 +130,30 @@ export async function runWrapper(
   const { code } = await wrapper.child.status;
   return { code, stdout: await wrapper.stdout, stderr: await wrapper.stderr };
 }
+
+/** Writes a file and the folders above it. */
+export function write(path: string, content: string | Uint8Array): void {
+  Deno.mkdirSync(path.slice(0, path.lastIndexOf("/")), { recursive: true });
+  if (typeof content === "string") Deno.writeTextFileSync(path, content);
+  else Deno.writeFileSync(path, content);
+}
+
+/** The text of a file. */
+export function read(path: string): string {
+  return Deno.readTextFileSync(path);
+}
+
+/** The names in a folder, sorted. */
+export function namesIn(dir: string): string[] {
+  return [...Deno.readDirSync(dir)].map((entry) => entry.name).sort();
+}
+
+/** Whether anything has this name. */
+export function isThere(path: string): boolean {
+  try {
+    Deno.lstatSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}

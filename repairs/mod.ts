@@ -8,6 +8,25 @@
  * environment of this process. Exit code 124: a limit ended it; 3: not proven to be gone and quiet.
  * `progress` are globs (relative to `cwd`, or absolute).
  *
+ * **checkpoint**, writing: `saveCheckpoint(path, document)` (JSON), `appendRecord(path, record)` (JSONL),
+ * `loadCheckpoint(path, initial, format?)`; the latter two throw `TornCheckpointError` instead of
+ * building on damage. Mending: `checkCheckpoint(options)` and `await mendCheckpoint(options)` with
+ * `{path, format?, doneAt?, disk?, skeleton?, cwd?, leaveArtifacts?, quietMs?}` give a `MendReport`
+ * `{isFine, state, damage, base, removed, added, broken, unknown, units, setAside, isWritten, …}`.
+ * `disk` is `{list(): string[], inspect(unit, claim): {present, whole: true|false|null, sha256,
+ * bytes?, path?, problem?}}`; `artifactDisk({cwd, globs, unitName: "name"|"path", minBytes?,
+ * endsWith?})` makes one for a file per unit. The old content is kept as `NAME.torn-1`, the new one
+ * also as `NAME.good`; artifacts that are not whole go to `.failure-lab-aside/` beside them. Throws
+ * `RepairError` while another writer can be seen, or when nothing is left to start from.
+ *
+ * **evidence**: `checkEvidence(rules, start?)` and `noteStart(rules)` (before the job), with rules
+ * `{expect: [{glob, count?}], minBytes?, endsWith?, hashes?: Map<path, sha256>, fresh?, newContent?,
+ * cwd?}`, give `{isProven, missing: [{path, why}], good: Map<path, sha256>}`. `proveOrRedo({rules,
+ * run({number, missing}) => Promise<boolean>, retries?, say?, clock?})` finishes the work: hollow
+ * files are moved to `.failure-lab-aside/`, `run` is called again for what is missing, and files
+ * that were good stay byte for byte (`putBack` names those that an attempt had changed). The
+ * command hands the missing paths to the job in `FAILURE_LAB_MISSING`, one per line.
+ *
  * All of them: `say(message)` gets sentences for a person; `stop` is `{signal: AbortSignal}`; a job
  * that cannot be started throws `JobStartError` (126 or 127), a machine without `ps` throws
  * `EnvironmentError`, a repair that will not act because it would not be safe throws `RepairError`.
@@ -15,10 +34,19 @@
  *
  * @module
  */
+export { artifactDisk, type ArtifactDiskOptions } from "./artifact_disk.ts";
+export * from "./checkpoint.ts";
+export * from "./checkpoint_mend.ts";
+export type { Claim, UnitsOnDisk, UnitState } from "./_claims.ts";
+export { type CheckpointFormat, type CheckpointReading, type Damage, formatOf } from "./_torn.ts";
 export * from "./deadline.ts";
 export * from "./errors.ts";
+export * from "./evidence.ts";
 export { type JobEnd, JobStartError } from "./_job.ts";
+export { runJob, type RunOptions, type RunResult, type WrappedJob } from "./_run.ts";
 export type { Say, StopRequest } from "./_stop.ts";
 export { replaceFile } from "./_durable.ts";
+export { selfTestCheckpoint } from "./_self_test_checkpoint.ts";
+export { selfTestEvidence } from "./_self_test_evidence.ts";
 export { selfTestDeadline } from "./_self_test_deadline.ts";
-export type { SelfTestResult, SelfTestStep } from "./self_test.ts";
+export type { SelfTestResult, SelfTestStep } from "./self_testing.ts";

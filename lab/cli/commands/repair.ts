@@ -27,7 +27,9 @@ export const command: Command = {
     },
   ],
   subcommands: [
+    { name: "checkpoint", load: () => import("./repair/checkpoint.ts") },
     { name: "deadline", load: () => import("./repair/deadline.ts") },
+    { name: "evidence", load: () => import("./repair/evidence.ts") },
   ],
   run() {
     // A group is never run: the dispatcher asks for one of its commands.

@@ -4,7 +4,13 @@
  *
  * @module
  */
-import { JobStartError, RepairError, replaceFile } from "../../../../repairs/mod.ts";
+import {
+  JobStartError,
+  RepairError,
+  replaceFile,
+  runJob,
+  type RunResult,
+} from "../../../../repairs/mod.ts";
 import { ProcessTableError } from "../../../process_table.ts";
 import { EnvironmentError } from "../../../system_tools.ts";
 import { EXIT_CODES } from "../../../verdict.ts";
@@ -97,7 +103,7 @@ export async function runRepair(
   let outcome: RepairOutcome;
   try {
     if (resultFile !== undefined) openResult(resultFile, module);
-    outcome = await body({ say, stop, graceMs: context.flags.durationMs("grace") ?? 0 });
+    outcome = await body({ say, stop, graceMs: graceOf(context) });
   } catch (error) {
     const { exitCode, message } = answerOfError(error);
     say(message);
@@ -110,6 +116,20 @@ export async function runRepair(
     replaceFile(resultFile, resultText({ module, exitCode, ...outcome.result }));
   }
   return exitCode;
+}
+
+/** Commands that start nothing have no --grace. */
+function graceOf(context: CommandContext): number {
+  return context.rest.length === 0 ? 0 : context.flags.durationMs("grace") ?? 0;
+}
+
+/** Runs what stands after `--` to its end, with everything passed through. */
+export function runWrapped(
+  context: CommandContext,
+  tools: RepairTools,
+  more: { env?: Record<string, string> } = {},
+): Promise<RunResult> {
+  return runJob({ argv: context.rest, clock: context.clock, ...more, ...tools });
 }
 
 function listenForHangUp(): { signal: AbortSignal; close: () => void } {
@@ -146,9 +166,4 @@ function openResult(path: string, module: string): void {
 function resultText(result: object): string {
   const document = { schema: "failure-lab/repair", version: RESULT_VERSION, ...result };
   return `${JSON.stringify(document, null, 2)}\n`;
-}
-
-/** Checks a glob that must stay a glob: `--progress '*.log'` without quotes becomes file names. */
-export function checkGlob(value: string): string | null {
-  return value.includes("\0") ? "it takes a pattern of file names, for example 'out/*.md'." : null;
 }
