@@ -52,7 +52,11 @@ export function loadConfig(source: ConfigSource): LoadedConfig {
         "'failure-lab init', or give --start, --resume, --artifacts and --count",
     );
   }
-  return { contract: parseContract(value, sourceName), projectDir, file: text === null ? null : file };
+  return {
+    contract: parseContract(value, sourceName),
+    projectDir,
+    file: text === null ? null : file,
+  };
 }
 
 function resolveProject(source: ConfigSource): string {

@@ -84,6 +84,8 @@ export const contractSchema = z.strictObject({
   leaveBehind: z.array(relativePath).default([]),
   /** Whether to make a run without a failure first. Off only for jobs that cost money. */
   control: z.boolean().default(true),
+  /** The start fails by itself; nothing is done to it, and there is no control run. */
+  startFails: z.boolean().optional(),
 });
 
 /** A contract that was read and checked. */
@@ -162,7 +164,8 @@ function knownKeysAt(path: readonly PropertyKey[]): string[] {
 function unwrap(schema: unknown): unknown {
   let inner = schema;
   while (
-    inner instanceof z.ZodOptional || inner instanceof z.ZodDefault || inner instanceof z.ZodPrefault
+    inner instanceof z.ZodOptional || inner instanceof z.ZodDefault ||
+    inner instanceof z.ZodPrefault
   ) inner = inner.unwrap();
   return inner;
 }

@@ -68,7 +68,9 @@ export async function startPaced(
     }
     quietSteps = outputs.length === seen ? quietSteps + 1 : 0;
     if (outputs.length !== seen) spins = 0;
-    else if (quietSteps > QUIET_STEPS_BEFORE_GROWTH) spins = Math.min(spinsMax, (spins + 1) * GROWTH);
+    else if (quietSteps > QUIET_STEPS_BEFORE_GROWTH) {
+      spins = Math.min(spinsMax, (spins + 1) * GROWTH);
+    }
     seen = outputs.length;
     await stepper.step(Math.floor(spins));
   }

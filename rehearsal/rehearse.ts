@@ -34,6 +34,7 @@ export interface RehearsalOptions {
 }
 
 const CONTROL = "control";
+const PLAIN_SUBJECTS: ReadonlySet<string> = new Set(["rehearsal", "own-failure"]);
 
 /** Does the plan of one {@linkcode WorkerStart}. */
 export class Rehearsal {
@@ -68,7 +69,7 @@ export class Rehearsal {
     await cloneTree(this.#pristine, this.#start.workspace);
     this.#sentinel = plantSentinel(dirname(this.#start.workspace));
     this.#snapshot = await this.#takeSnapshot();
-    if (this.#start.contract.control && !signal.aborted) await this.#runControl();
+    if (this.#wantsControl && !signal.aborted) await this.#runControl();
     for (const item of this.#start.plan) {
       post({ type: "record", record: await this.#runItem(item) });
     }
@@ -176,9 +177,14 @@ export class Rehearsal {
     }
   }
 
+  /** A start that fails by itself cannot show how a whole run looks. */
+  get #wantsControl(): boolean {
+    return this.#start.contract.control && this.#start.contract.startFails !== true;
+  }
+
   #isControlWhole(): boolean {
     const { contract } = this.#start;
-    if (!contract.control) return true;
+    if (!this.#wantsControl) return true;
     const control = this.#control;
     if (control === null) return false;
     const { phase, artifacts } = control.record;
@@ -219,7 +225,7 @@ export class Rehearsal {
       ...base,
       id: [item.subject, variant, item.killAfterArtifacts].filter((part) => part !== null)
         .join("-"),
-      kind: item.subject === "rehearsal" ? "rehearsal" : "replay",
+      kind: PLAIN_SUBJECTS.has(item.subject) ? "rehearsal" : "replay",
       subject: item.subject,
       half: null,
       options,
@@ -240,7 +246,11 @@ export class Rehearsal {
       skipped: (this.#copy?.skipped ?? []).slice(0, 1000),
     };
     record.control = this.#control?.record ?? null;
-    record.controlSkipped = contract.control ? null : "switched off in the contract";
+    record.controlSkipped = this.#wantsControl
+      ? null
+      : contract.startFails === true
+      ? "the start fails by itself, as the contract says"
+      : "switched off in the contract";
     return record;
   }
 }

@@ -25,6 +25,8 @@ export interface ScopeParts {
   programs: readonly string[];
   /** Absolute paths of `ps`, `kill` and `sh`. */
   tools: readonly string[];
+  /** Absolute paths that are only looked for, such as the keeper's `awk`. */
+  lookedFor: readonly string[];
 }
 
 /** Builds the scope. Lists are sorted and hold nothing twice. */
@@ -39,6 +41,7 @@ export function scopeOf(parts: ScopeParts): Scope {
       parts.labRoot,
       parts.reportDir,
       ...parts.tools,
+      ...parts.lookedFor,
     ]),
     write: unique([parts.labRoot, parts.reportDir]),
     run: unique([...programs, ...parts.tools]),

@@ -90,6 +90,7 @@ export function plannedScope(
     reportDir: options.reportDir,
     programs: programsOf(commands, env),
     tools: Object.values(tools()),
+    lookedFor: ["awk", "sleep"].map(systemTool),
   });
 }
 
@@ -144,6 +145,7 @@ async function workerStart(options: SessionOptions, lab: Lab) {
     reportDir: options.reportDir,
     programs: programsOf(commands, job.env),
     tools: Object.values(tools()),
+    lookedFor: ["awk", "sleep"].map(systemTool),
   });
   const message: WorkerStart = {
     type: "start",

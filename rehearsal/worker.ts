@@ -42,4 +42,3 @@ function probeWrite(_message: WorkerStart, path: string): void {
     post({ type: "probe", refused, detail: error instanceof Error ? error.message : "" });
   }
 }
-

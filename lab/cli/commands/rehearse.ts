@@ -27,8 +27,8 @@ export const command: Command = {
     },
   ],
   async run(context) {
-    return await rehearseAndReport(context, "rehearse", () => [{
-      subject: "rehearsal",
+    return await rehearseAndReport(context, "rehearse", ({ contract }) => [{
+      subject: contract.startFails === true ? "own-failure" : "rehearsal",
       variant: null,
       armed: true,
       killAfterArtifacts: null,
