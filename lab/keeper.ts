@@ -3,8 +3,8 @@
  * SIGKILL, the pipe gives end-of-file and the keeper ends what the lab had started.
  *
  * It knows by itself who carries the run's marker and who descends from those. The lab tells it of
- * the groups that it made and of processes that show no marker; each with its start time, so that a
- * stranger who got the same number is left alone. A group counts only as long as its leader lives.
+ * the groups that it made, when such a group is over, and of processes that show no marker; each
+ * with its start time, so that a stranger who got the same number is left alone.
  *
  * @module
  */
@@ -16,9 +16,11 @@ import { killQuietly, SYSTEM_PATH, systemTool } from "./system_tools.ts";
 export interface Keeper extends AsyncDisposable {
   /** Process id of its shell. */
   readonly pid: number;
-  /** Tells it of a group leader: the whole group is to be ended while that leader lives. */
+  /** Tells it of a group leader: the whole group is to be ended. */
   addLeader(leader: ProcessIdentity): Promise<void>;
-  /** Tells it of one process that shows no marker; see the constructor of `Ledger`. */
+  /** Tells it that the group of this leader is over; its number may be given to a stranger. */
+  dropLeader(leader: ProcessIdentity): Promise<void>;
+  /** Tells it of one process that shows no marker; see `LedgerListener`. */
   addKnown(unmarked: ProcessIdentity): Promise<void>;
   /** Ends it; it leaves every process alone. Safe to call twice. */
   stop(): Promise<void>;
@@ -37,34 +39,43 @@ const TOLD_MAX = 2000;
 /** A keeper that does not end when told so, for example because it is stopped, is killed. */
 const STOP_LIMIT_MS = 2000;
 
-// Reads three parts: what the lab told ("group KEY KEY…", "known KEY KEY…"), then after a line "args"
-// the arguments of every process, then after a line "table" the process table with the environment.
-// A KEY is pid:Mon:day:time:year. Prints what to kill: pids, and groups as negative numbers.
+// Reads three parts: what the lab told ("group KEY KEY…", "over PID", "known KEY KEY…"), then after a
+// line "args" the arguments of every process, then after a line "table" the process table with the
+// environment. A KEY is pid:Mon:day:time:year. Prints what to kill: pids, and groups as negative
+// numbers. A group of which the table shows nobody gets a "maybe" in front: it may be empty, or hold
+// a chain of forks that ps cannot catch. While it has a member its number is not given away.
 // The line is never split as a whole: some awks give up on a line of many thousand words.
 const KEEPER_AWK = `
 BEGIN { FS = "\\n"; part = "told"; sign = "${MARKER_NAME}=" marker " " }
 $0 == "args" || $0 == "table" { part = $0; next }
 part == "told" {
   words = split($0, word, " ")
+  if (word[1] == "over") { delete started[word[2]]; next }
   for (i = 2; i <= words; i++) {
-    if (word[1] == "group") leader[word[i]] = 1
-    else known[word[i]] = 1
+    if (word[1] == "known") { known[word[i]] = 1; continue }
+    leader[word[i]] = 1
+    split(word[i], key, ":")
+    started[key[1]] = 1
   }
   next
 }
 { words = split(substr($0, 1, 120), word, " ") }
 words < 1 || word[1] !~ /^[0-9]+$/ { next }
 part == "args" { if (index($0 " ", sign)) quotes[word[1]] = 1; next }
-words < 9 || word[4] ~ /^[ZX]/ || word[1] + 0 <= 1 || word[1] == self { next }
+words < 9 || word[1] + 0 <= 1 || word[1] == self { next }
 {
-  pid = word[1]; pids[++count] = pid; parent[pid] = word[2]; group[pid] = word[3]
-  key = pid ":" word[6] ":" word[7] ":" word[8] ":" word[9]
-  if (key in leader) { ours[pid] = 1; whole[word[3]] = 1 }
-  if (key in known) ours[pid] = 1
+  pid = word[1]
+  id = pid ":" word[6] ":" word[7] ":" word[8] ":" word[9]
+  if ((pid in started) && !(id in leader)) delete started[pid]
+}
+word[4] ~ /^[ZX]/ { next }
+{
+  pids[++count] = pid; parent[pid] = word[2]; group[pid] = word[3]
+  if (id in known) ours[pid] = 1
   if (!(pid in quotes) && index($0 " ", " " sign)) ours[pid] = 1
 }
 END {
-  for (i = 1; i <= count; i++) if (group[pids[i]] in whole) ours[pids[i]] = 1
+  for (i = 1; i <= count; i++) if (group[pids[i]] in started) ours[pids[i]] = 1
   do {
     added = 0
     for (i = 1; i <= count; i++) {
@@ -73,6 +84,7 @@ END {
     }
   } while (added)
   for (pid in ours) printf "%s%s ", (group[pid] == pid ? "-" : ""), pid
+  for (pid in started) if (!(pid in ours)) printf "maybe-%s ", pid
 }
 `;
 
@@ -85,7 +97,7 @@ told=
 while IFS=' ' read -r word value; do
   case $word in
     marker) marker=$value ;;
-    group | known) told="$told$word $value
+    group | over | known) told="$told$word $value
 " ;;
     bye) exit 0 ;;
   esac
@@ -102,14 +114,22 @@ ours() {
 }
 tries=0
 while [ "$tries" -lt 40 ]; do
-  left=$(ours "$@")
-  case $left in
-    *[0-9]*)
-      # shellcheck disable=SC2086 # one word for each process
-      kill -s KILL -- $left 2>/dev/null
-      ;;
-    *) [ "$tries" -gt 2 ] && exit 0 ;;
-  esac
+  left=
+  for word in $(ours "$@"); do
+    case $word in
+      maybe*)
+        word=\${word#maybe}
+        kill -s 0 -- "$word" 2>/dev/null || continue
+        ;;
+    esac
+    left="$left $word"
+  done
+  if [ -n "$left" ]; then
+    # shellcheck disable=SC2086 # one word for each process
+    kill -s KILL -- $left 2>/dev/null
+  elif [ "$tries" -gt 2 ]; then
+    exit 0
+  fi
   tries=$((tries + 1))
   sleep 0.05 2>/dev/null || sleep 1
 done
@@ -160,18 +180,22 @@ class RealKeeper implements Keeper {
     await this.#pipe.write(new TextEncoder().encode(`${line}\n`)).catch(() => {});
   }
 
-  async #tell(kind: "group" | "known", told: ProcessIdentity): Promise<void> {
+  async #tell(words: readonly string[]): Promise<void> {
     if (this.#stopping !== null || this.#toldCount >= TOLD_MAX) return;
     this.#toldCount++;
-    await this.say(`${kind} ${keysOf(told).join(" ")}`);
+    await this.say(words.join(" "));
   }
 
   addLeader(leader: ProcessIdentity): Promise<void> {
-    return this.#tell("group", leader);
+    return this.#tell(["group", ...keysOf(leader)]);
+  }
+
+  async dropLeader(leader: ProcessIdentity): Promise<void> {
+    if (this.#stopping === null) await this.say(`over ${leader.pid}`);
   }
 
   addKnown(unmarked: ProcessIdentity): Promise<void> {
-    return this.#tell("known", unmarked);
+    return this.#tell(["known", ...keysOf(unmarked)]);
   }
 
   stop(): Promise<void> {

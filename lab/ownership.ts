@@ -38,10 +38,18 @@ interface Group {
   isOver: boolean;
 }
 
+/** Told of what a ledger finds out, so that the keeper can be kept in step. */
+export interface LedgerListener {
+  /** A process of ours that shows no marker, so that the keeper cannot find it by itself. */
+  unmarked?(unmarked: ProcessIdentity): void;
+  /** The group of this leader is empty; its number may be given to a stranger. */
+  groupOver?(leader: ProcessIdentity): void;
+}
+
 /** Remembers the processes of one run. Pure over the process tables that it is shown. */
 export class Ledger {
   readonly #marker: string;
-  readonly #onUnmarked: ((unmarked: ProcessIdentity) => void) | undefined;
+  readonly #listener: LedgerListener;
   /** By the pid of the leader, which is also the group's id. */
   readonly #started = new Map<number, Group>();
   readonly #seen = new Map<string, ProcessIdentity>();
@@ -49,12 +57,11 @@ export class Ledger {
 
   /**
    * @param marker Value of the marker variable of this run.
-   * @param onUnmarked Called once for each process of ours that shows no marker, so that the keeper
-   *     can be told of those that it cannot find by itself.
+   * @param listener Told once of each process without a marker and of each group that is over.
    */
-  constructor(marker: string, onUnmarked?: (unmarked: ProcessIdentity) => void) {
+  constructor(marker: string, listener: LedgerListener = {}) {
     this.#marker = marker;
-    this.#onUnmarked = onUnmarked;
+    this.#listener = listener;
   }
 
   /** Notes a process that we started ourselves as the leader of a group of its own. */
@@ -76,6 +83,19 @@ export class Ledger {
   /** Ids of the groups that we started and that had a member at the last look. */
   get groups(): ReadonlySet<number> {
     return this.#groups;
+  }
+
+  /** Ids of the groups that we started and that are not known to be over, seen at all or not. */
+  get openGroups(): number[] {
+    return [...this.#started].filter(([, group]) => !group.isOver).map(([pgid]) => pgid);
+  }
+
+  /** Notes that a group was found empty by other means than a look. */
+  endGroup(pgid: number): void {
+    const group = this.#started.get(pgid);
+    if (group === undefined || group.isOver) return;
+    group.isOver = true;
+    this.#listener.groupOver?.(group.leader);
   }
 
   /**
@@ -106,7 +126,7 @@ export class Ledger {
     const alive = [...owned.values()].filter(isAlive);
     for (const row of alive) {
       const isNew = this.#remember(row);
-      if (isNew && row.marker !== this.#marker) this.#onUnmarked?.(identityOf(row));
+      if (isNew && row.marker !== this.#marker) this.#listener.unmarked?.(identityOf(row));
     }
     this.#forgetDead(alive);
     return alive;
@@ -120,13 +140,13 @@ export class Ledger {
       if (atPid !== undefined && !isSameProcess(atPid, group.leader)) {
         // While a group has a member its number is not given away. So it was empty between two
         // looks, and what has the number now is a stranger.
-        group.isOver = true;
+        this.endGroup(pgid);
       } else if (table.some((row) => row.pgid === pgid)) {
         group.absentLooks = 0;
         live.add(pgid);
       } else {
         group.absentLooks++;
-        group.isOver = group.absentLooks >= ABSENT_LOOKS_MAX;
+        if (group.absentLooks >= ABSENT_LOOKS_MAX) this.endGroup(pgid);
       }
     }
     return live;

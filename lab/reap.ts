@@ -2,12 +2,18 @@
  * Ending a run's processes, with proof. TERM, a grace period, KILL; then three witnesses: our
  * groups are empty, nobody carries our marker or is in our ledger, nobody holds our pipes.
  *
- * How many looks at the process table it takes to believe that nobody is left: `ps` reads one
- * process after the other, so a process that forks and ends at the right moment can be missed by one
- * look (only where pids wrap around in between, because `ps` goes upwards and a child's pid is
- * higher). So an empty look counts alone only when another witness already said the same before it
- * began: every command had ended and both its pipes had given end-of-file. In all other cases, and
- * always after a signal, a second empty look must follow the first one and the wait for the pipes.
+ * What one look is worth: `ps` lists the processes first and reads them one after the other, so it
+ * does not see a process that comes and goes meanwhile, and so not a chain of quick forks. Therefore
+ *
+ * - signals go to whole groups, which the kernel hits at one moment, forks included;
+ * - a group that looks empty is asked for once more by its number (`kill -0`), which no fork escapes;
+ * - an empty look counts alone only when every command had ended and both its pipes had given
+ *   end-of-file before it began. Otherwise, and always after a signal, a second empty look must
+ *   follow the first one and the wait for the pipes.
+ *
+ * Known gap: a chain of forks that is quicker than a look and whose every link leaves the group can
+ * run ahead. As long as it holds a pipe the kill counts as not proven; with closed stdio as well,
+ * nobody sees it.
  *
  * @module
  */
@@ -16,7 +22,7 @@ import { identityOf, type Ledger } from "./ownership.ts";
 import type { Spawned } from "./process.ts";
 import { isStopped, type ProcessRow, readProcessTable } from "./process_table.ts";
 import type { KillRecord, ProcessIdentity } from "./record.ts";
-import { type LabSignal, sendSignal } from "./signals.ts";
+import { groupExists, type LabSignal, sendSignal } from "./signals.ts";
 import { EnvironmentError } from "./system_tools.ts";
 
 export { identityOf } from "./ownership.ts";
@@ -27,6 +33,8 @@ export interface ReapSystem {
   readTable(): Promise<ProcessRow[]>;
   /** Sends a signal to pids and, as negative numbers, to groups. */
   signal(signal: LabSignal, targets: readonly number[]): Promise<void>;
+  /** Whether a group has members, dead ones included. Without it only the table is asked. */
+  groupExists?(pgid: number): Promise<boolean>;
   /** Time. */
   clock: Clock;
 }
@@ -35,6 +43,7 @@ export interface ReapSystem {
 export const realSystem: ReapSystem = {
   readTable: readProcessTable,
   signal: sendSignal,
+  groupExists,
   clock: systemClock,
 };
 
@@ -85,6 +94,10 @@ class Reaping {
   readonly #signals: KillRecord["signals"] = [];
   /** `ps` is not there at all, so that looking again is of no use. */
   #isBlind = false;
+  /** Groups of ours that exist although the last look showed nobody alive in them. */
+  #hidden: number[] = [];
+  /** Groups that got KILL. It hits all members at one moment, and none of them can fork any more. */
+  readonly #struck = new Set<number>();
 
   constructor(system: ReapSystem, options: ReapOptions) {
     this.#system = system;
@@ -96,17 +109,19 @@ class Reaping {
     const beganMs = this.#now();
     const wasQuiet = await this.#isQuiet();
     let alive = await this.#look();
-    if (!isEmpty(alive) && graceMs > 0) alive = await this.#askToEnd(alive, graceMs);
+    if (!this.#isEmpty(alive) && graceMs > 0) alive = await this.#askToEnd(alive, graceMs);
     const killEndMs = this.#now() + (this.#options.killLimitMs ?? 5000);
     let pipesClosed = spawned.every((each) => each.pipesClosed);
     let isSure = false;
     while (!isSure) {
       alive = await this.#killAll(alive, killEndMs);
-      if (isEmpty(alive) && wasQuiet && this.#signals.length === 0) break;
+      if (this.#isEmpty(alive) && wasQuiet && this.#signals.length === 0) break;
       pipesClosed = await this.#waitPipes(this.#options.pipeLimitMs ?? 1000);
       alive = await this.#look();
-      isSure = isEmpty(alive) || this.#now() >= killEndMs || this.#isHopeless(alive);
+      isSure = this.#isEmpty(alive) || this.#now() >= killEndMs || this.#isHopeless(alive);
     }
+    // What is left of those is dead, and a number that is given away must not be ours any more.
+    if (this.#isEmpty(alive)) { for (const id of this.#struck) this.#options.ledger.endGroup(id); }
     return this.#record(alive, pipesClosed, this.#now() - beganMs);
   }
 
@@ -117,12 +132,53 @@ class Reaping {
   async #look(): Promise<Look> {
     if (this.#isBlind) return null;
     try {
-      return this.#options.ledger.observe(await this.#system.readTable());
+      const table = await this.#system.readTable();
+      const alive = this.#options.ledger.observe(table);
+      this.#hidden = [];
+      return alive.length > 0 ? alive : await this.#lookForHidden(table);
     } catch (error) {
       this.#options.onProblem?.(error);
       this.#isBlind = error instanceof EnvironmentError;
       return null;
     }
+  }
+
+  /**
+   * Asks for our groups in which a look showed nobody alive. One that exists all the same holds
+   * either only dead members that nobody collected, and then a second look shows the same ones, or
+   * somebody whom `ps` cannot catch.
+   */
+  async #lookForHidden(table: readonly ProcessRow[]): Promise<ProcessRow[]> {
+    const { ledger } = this.#options;
+    if (await this.#endEmptyGroups()) return [];
+    await this.#system.clock.sleep(LOOK_FIRST_MS);
+    const newTable = await this.#system.readTable();
+    const alive = ledger.observe(newTable);
+    if (alive.length > 0 || await this.#endEmptyGroups()) return alive;
+    this.#hidden = this.#unstruckGroups().filter((pgid) => {
+      const dead = membersOf(table, pgid);
+      return dead === "" || dead !== membersOf(newTable, pgid);
+    });
+    return alive;
+  }
+
+  /** Returns whether none of our groups is left to be asked for. */
+  async #endEmptyGroups(): Promise<boolean> {
+    const { groupExists } = this.#system;
+    if (groupExists === undefined) return true;
+    for (const pgid of this.#unstruckGroups()) {
+      if (!await groupExists(pgid)) this.#options.ledger.endGroup(pgid);
+    }
+    return this.#unstruckGroups().length === 0;
+  }
+
+  #unstruckGroups(): number[] {
+    return this.#options.ledger.openGroups.filter((pgid) => !this.#struck.has(pgid));
+  }
+
+  /** Nobody is left as far as the last look could tell. */
+  #isEmpty(alive: Look): boolean {
+    return alive?.length === 0 && this.#hidden.length === 0;
   }
 
   /** Whether every command has ended and its pipes are at their end. */
@@ -145,7 +201,7 @@ class Reaping {
   }
 
   async #killAll(alive: Look, killEndMs: number): Promise<Look> {
-    while (!isEmpty(alive) && !this.#isHopeless(alive) && this.#now() < killEndMs) {
+    while (!this.#isEmpty(alive) && !this.#isHopeless(alive) && this.#now() < killEndMs) {
       await this.#send("KILL", alive);
       // A process that came meanwhile must not wait: it may be one link of a chain of forks.
       const hit = new Set(alive?.map(keyOf));
@@ -161,7 +217,7 @@ class Reaping {
     while (true) {
       const alive = await this.#look();
       const nowMs = this.#now();
-      if (isEmpty(alive) || this.#isHopeless(alive) || nowMs >= endMs) return alive;
+      if (this.#isEmpty(alive) || this.#isHopeless(alive) || nowMs >= endMs) return alive;
       if (alive?.some(stopAt)) return alive;
       const nextMs = Math.min(LOOK_MAX_MS, Math.max(LOOK_FIRST_MS, (nowMs - beganMs) * 0.15));
       await this.#system.clock.sleep(Math.min(nextMs, endMs - nowMs));
@@ -176,13 +232,14 @@ class Reaping {
   async #send(signal: LabSignal, alive: Look): Promise<void> {
     const targets = alive === null
       ? this.#unseenTargets()
-      : targetsOf(alive, this.#options.ledger.groups);
+      : [...targetsOf(alive, this.#options.ledger.groups), ...this.#hidden.map((id) => -id)];
     if (targets.length === 0) return;
-    const count = alive?.length ?? targets.length;
+    const count = alive?.length || targets.length;
     const atMs = Math.max(0, this.#now() - this.#options.runStartMs);
     try {
       await this.#system.signal(signal, targets);
       this.#signals.push({ signal, targets: count, atMs });
+      if (signal === "KILL") { for (const id of targets) if (id < 0) this.#struck.add(-id); }
     } catch (error) {
       this.#options.onProblem?.(error);
     }
@@ -199,7 +256,8 @@ class Reaping {
       signals: this.#signals,
       processes: ledger.seen,
       witnesses: {
-        groupEmpty: alive && !alive.some((row) => ledger.groups.has(row.pgid)),
+        groupEmpty: alive && this.#hidden.length === 0 &&
+          !alive.some((row) => ledger.groups.has(row.pgid)),
         markerEmpty: alive && alive.length === 0,
         pipesClosed,
       },
@@ -210,12 +268,12 @@ class Reaping {
   }
 }
 
-function isEmpty(alive: Look): boolean {
-  return alive?.length === 0;
-}
-
 function keyOf(row: ProcessIdentity): string {
   return `${row.pid}@${row.startedSeconds}`;
+}
+
+function membersOf(table: readonly ProcessRow[], pgid: number): string {
+  return table.filter((row) => row.pgid === pgid).map(keyOf).join(" ");
 }
 
 function recorded(ledger: Ledger, pid: number): ProcessIdentity[] {

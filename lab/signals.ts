@@ -22,21 +22,39 @@ export type LabSignal = "TERM" | "KILL" | "STOP" | "CONT" | "INT" | "HUP";
  * @throws {EnvironmentError} When the machine has no `kill`.
  */
 export async function sendSignal(signal: LabSignal, targets: readonly number[]): Promise<void> {
-  for (const target of targets) {
-    const id = Math.abs(target);
-    if (!Number.isSafeInteger(target) || id <= 1 || id === Deno.pid) {
-      throw new RangeError(
-        `Cannot send ${signal}: the target must be one process or group of ours: it is ${target}`,
-      );
-    }
-  }
+  for (const target of targets) assertOneTarget(signal, target);
   if (targets.length === 0) return;
-  await new Deno.Command(systemTool("kill"), {
-    args: ["-s", signal, "--", ...targets.map(String)],
+  await runKill(["-s", signal, "--", ...targets.map(String)]);
+}
+
+/**
+ * Whether a process group has a member. The kernel answers for all members at one moment, where a
+ * look at the process table can miss one that forks and ends while `ps` reads. Dead members that
+ * nobody collected count. Sends nothing.
+ *
+ * @throws {RangeError} When the number is not that of one group, or is the group of this process.
+ */
+export async function groupExists(pgid: number): Promise<boolean> {
+  assertOneTarget("0", pgid);
+  return await runKill(["-s", "0", "--", String(-pgid)]);
+}
+
+function assertOneTarget(signal: string, target: number): void {
+  const id = Math.abs(target);
+  if (Number.isSafeInteger(target) && id > 1 && id !== Deno.pid) return;
+  throw new RangeError(
+    `Cannot send ${signal}: the target must be one process or group of ours: it is ${target}`,
+  );
+}
+
+async function runKill(args: string[]): Promise<boolean> {
+  const output = await new Deno.Command(systemTool("kill"), {
+    args,
     env: { PATH: SYSTEM_PATH, LC_ALL: "C" },
     clearEnv: true,
     stdin: "null",
     stdout: "null",
     stderr: "null",
   }).output();
+  return output.success;
 }

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { cleanUpAfterEach, startStranger } from "../tests/support/processes.ts";
 import { waitUntil } from "./clock.ts";
 import { isStopped, readProcessTable } from "./process_table.ts";
-import { sendSignal } from "./signals.ts";
+import { groupExists, sendSignal } from "./signals.ts";
 
 cleanUpAfterEach();
 
@@ -63,3 +63,22 @@ Deno.test("sendSignal() stops and continues", async () => {
 Deno.test("sendSignal() sends nothing to nobody", async () => {
   await sendSignal("KILL", []);
 });
+
+Deno.test("groupExists() tells a group with members from an empty number, and sends nothing", async () => {
+  let pid: number;
+  {
+    await using stranger = await startStranger(["sh", "-c", "sleep 60 & wait"]);
+    pid = stranger.pid;
+    assertEquals(await groupExists(pid), true);
+    assert(await stranger.isAlive());
+  }
+  // The shell's child may be dead and not collected yet.
+  const isGone = await waitUntil(async () => !await groupExists(pid), { limitMs: 15_000 });
+  assert(isGone);
+});
+
+for (const pgid of [0, 1, -1, 1.5, Deno.pid]) {
+  Deno.test(`groupExists() refuses ${pgid}`, async () => {
+    await assertRejects(() => groupExists(pgid), RangeError, "Cannot send 0");
+  });
+}

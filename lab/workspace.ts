@@ -154,7 +154,7 @@ function labAt(root: string, marker: string): Lab {
   let removing: Promise<void> | null = null;
   const remove = async () => {
     if (isKept) return;
-    removing ??= removeTree(root, systemTempDirOf(root));
+    removing ??= removeLab(root, systemTempDirOf(root));
     try {
       await removing;
     } catch (error) {
@@ -174,6 +174,17 @@ function labAt(root: string, marker: string): Lab {
     remove,
     [Symbol.asyncDispose]: remove,
   };
+}
+
+/**
+ * Removes a lab, its owner record last: one that is killed in the middle of this is still known as a
+ * lab without an owner, and the next sweep goes on with it.
+ */
+async function removeLab(root: string, tempDir: string): Promise<void> {
+  for (const { name } of await Array.fromAsync(Deno.readDir(root))) {
+    if (name !== OWNER_FILE) await removeTree(join(root, name), root);
+  }
+  await removeTree(root, tempDir);
 }
 
 function systemTempDirOf(root: string): string {
@@ -252,7 +263,8 @@ async function sweepOne(
   const record = names.includes(OWNER_FILE) ? readOwner(path) : null;
   if (record === null) {
     if (!names.every((name) => FIRST_NAMES.includes(name))) {
-      if (!names.includes(OWNER_FILE)) return "not a lab";
+      // No record at all: someone else's folder, or one that another sweep removes right now.
+      if (!isThere(join(path, OWNER_FILE))) return "not a lab";
       return `its ${OWNER_FILE} cannot be read, so nobody knows whether it is in use: remove it ` +
         "yourself when no lab runs";
     }
@@ -266,7 +278,7 @@ async function sweepOne(
       return `still in use by ${marked.name} (pid ${marked.pid}), which cannot be ended`;
     }
   }
-  await removeTree(assertLabRoot(path, tempDir), tempDir);
+  await removeLab(assertLabRoot(path, tempDir), tempDir);
   return "removed";
 }
 

@@ -18,6 +18,20 @@ export function denoRunArgs(script: string): string[] {
 }
 
 /**
+ * Runs code with further flags, for example fewer permissions.
+ *
+ * @param dir Folder where the code is written.
+ * @returns What it wrote to stdout.
+ */
+export async function runWithFlags(dir: string, flags: string[], code: string): Promise<string> {
+  await Deno.writeTextFile(`${dir}/code.ts`, code);
+  const [run = "run", ...rest] = denoRunArgs(`${dir}/code.ts`);
+  const args = [run, ...flags, ...rest];
+  const output = await new Deno.Command(Deno.execPath(), { args, stderr: "inherit" }).output();
+  return new TextDecoder().decode(output.stdout);
+}
+
+/**
  * Runs code where a file can have 4 KiB at most: every write beyond fails, as on a full disk.
  *
  * @param dir Working folder; the code is written there.

@@ -3,8 +3,7 @@
 //
 // A test file that starts processes calls `cleanUpAfterEach()` once at its top.
 
-import { waitUntil } from "../../lab/clock.ts";
-import { drawToken } from "../../lab/clock.ts";
+import { drawToken, waitUntil } from "../../lab/clock.ts";
 import {
   isAlive,
   MARKER_NAME,
@@ -22,6 +21,16 @@ export function newMarker(): string {
   const marker = drawToken();
   markers.add(marker);
   return marker;
+}
+
+/** Has the processes of a marker that was drawn elsewhere ended after the test as well. */
+export function endAfterTest(marker: string): void {
+  markers.add(marker);
+}
+
+/** Has a child that the test started itself ended after the test, with its group. */
+export function endChildAfterTest(child: Deno.ChildProcess): void {
+  children.add(child);
 }
 
 /** Registers the hook that ends left processes and removes left folders. Call it once per file. */
@@ -59,7 +68,7 @@ export async function isPidAlive(pid: number): Promise<boolean> {
 /** A process that a test started beside the lab. */
 export interface Stranger extends AsyncDisposable {
   readonly pid: number;
-  /** Its row in the process table at the start. */
+  /** Its row in the process table at the start: right name and start time. */
   readonly row: ProcessRow;
   isAlive(): Promise<boolean>;
 }
