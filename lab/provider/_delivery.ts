@@ -40,7 +40,7 @@ export async function deliver(
           await line.writer.head(step.status, step.headers, step.bodyBytes);
           break;
         case "frame":
-          await line.writer.body(step.frame.text);
+          if (!await line.writer.body(step.frame.text)) break;
           if (step.frame.counts === "event") entry.eventCount++;
           if (step.frame.counts === "ping") entry.pingCount++;
           break;
@@ -48,6 +48,7 @@ export async function deliver(
           await line.writer.end();
           break;
         case "reset":
+          if (step.settleMs > 0) await line.clock.sleep(step.settleMs, line.stopping);
           return line.wire.reset() ? "reset" : "cut";
         case "stall":
           return await stall(step, line, entry);

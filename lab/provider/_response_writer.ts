@@ -69,15 +69,16 @@ export class ResponseWriter {
     await this.#write(lines.join("\r\n") + "\r\n\r\n");
   }
 
-  /** Sends a piece of the body. */
-  async body(text: string): Promise<void> {
-    if (this.#form.headOnly || text === "") return;
-    if (!this.#chunked) {
-      await this.#write(text);
-      return;
-    }
+  /**
+   * Sends a piece of the body.
+   *
+   * @returns False when there was nothing to send, as in the answer to HEAD.
+   */
+  async body(text: string): Promise<boolean> {
+    if (this.#form.headOnly || text === "") return false;
     const length = new TextEncoder().encode(text).length;
-    await this.#write(`${length.toString(16)}\r\n${text}\r\n`);
+    await this.#write(this.#chunked ? `${length.toString(16)}\r\n${text}\r\n` : text);
+    return true;
   }
 
   /** Ends the body. */

@@ -103,6 +103,7 @@ Deno.test("HEAD / and count_tokens are answered and are not work", async () => {
   const count = await post(provider, "/v1/messages/count_tokens?beta=true", { messages: [] });
   assertEquals([head.status, count.status], [200, 200]);
   assertEquals(await count.json(), { "input_tokens": 10 });
+  assertEquals(provider.log().entries.map(({ eventCount }) => eventCount), [0, 1]);
   assertEquals(provider.log().counters, {
     requests: 2,
     work: 0,

@@ -72,6 +72,9 @@ export function unitsOnDisk(
 /**
  * `nextUnit` from call ids: the first unit whose call has no result in the history. Repeated and
  * missing results do no harm; a fresh session starts again at the first unit.
+ *
+ * Not for Gemini clients that send results without an id (pi does, Gemini CLI sends it): they would be
+ * asked for the first unit for ever. Use {@linkcode unitsOnDisk} for them.
  */
 export function unitsByCallId(units: readonly string[]): Script["nextUnit"] {
   return ({ answeredCallIds }) => {

@@ -20,8 +20,8 @@ export type Step =
   | { do: "frame"; frame: Frame }
   /** Ends the body as the protocol of the connection demands; the connection may be used again. */
   | { do: "end" }
-  /** Resets the connection (TCP RST); what was not sent is never sent. */
-  | { do: "reset" }
+  /** Waits `settleMs`, then resets the connection (TCP RST). */
+  | { do: "reset"; settleMs: number }
   /** Says nothing more until the client leaves or the provider stops; sends `ping` in between. */
   | { do: "stall"; ping: Frame | null; pingEveryMs: number };
 
