@@ -198,4 +198,13 @@ export class Ground {
   look(): DiskLook {
     return this.#disk.look();
   }
+
+  /** What the worker said last. */
+  lastLogLine(): string {
+    try {
+      return Deno.readTextFileSync(this.path("worker.log")).trimEnd().split("\n").at(-1) ?? "";
+    } catch {
+      return ""; // Not there yet.
+    }
+  }
 }

@@ -40,4 +40,6 @@ export {
 export { kitPath, runDrills, type SessionOptions, type SessionResult } from "./session.ts";
 export * from "./faults/block_on_pipe.ts";
 export * from "./faults/hollow_success.ts";
+export * from "./faults/kill_leader.ts";
+export * from "./faults/lie_in_checkpoint.ts";
 export * from "./faults/tear_checkpoint.ts";

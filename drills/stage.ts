@@ -44,8 +44,7 @@ export class DrillStage extends Ground {
    */
   async runToHold(afterUnits: number, plan: Partial<WorkerPlan> = {}): Promise<KillRecord> {
     const cue = { cue: "hold", cueAt: afterUnits + 1 } as const;
-    const log = this.path("worker.log");
-    const isHolding = () => lastLine(log).endsWith(": holding");
+    const isHolding = () => this.lastLogLine().endsWith(": holding");
     const { spawned } = await this.run("start", this.plan({ ...cue, ...plan }), {
       until: isHolding,
     });
@@ -100,6 +99,15 @@ export class DrillStage extends Ground {
     const purpose = options.purpose ?? "resume";
     const before = this.look();
     const { spawned } = await this.run(purpose, plan, options);
+    return await this.concludeAttempt(purpose, spawned, before);
+  }
+
+  /** Ends an attempt that was started with `run`: quiet period, end with proof, record. */
+  async concludeAttempt(
+    purpose: AttemptRecord["purpose"],
+    spawned: Spawned,
+    before: DiskLook,
+  ): Promise<AttemptRecord> {
     if (spawned.ended !== null) await this.quiet();
     spawned.noteEnd({ endedByLab: spawned.ended === null });
     const kill = await this.options.driver.reap(spawned.ended === null ? this.limits.graceMs : 0);
@@ -113,7 +121,6 @@ export class DrillStage extends Ground {
     act: () => Promise<Repaired>,
     purpose: AttemptRecord["purpose"] = "resume",
   ): Promise<AttemptRecord> {
-    this.checkInterrupted();
     const { journal, driver } = this.options;
     const before = this.look();
     const startedMs = journal.atMs();
@@ -212,13 +219,5 @@ export class DrillStage extends Ground {
       ? newestMs - this.#provenWallMs
       : (last.phase.endedMs ?? provenAtMs) - provenAtMs;
     this.record.recoveryMs = Math.max(0, recoveryMs);
-  }
-}
-
-function lastLine(path: string): string {
-  try {
-    return Deno.readTextFileSync(path).trimEnd().split("\n").at(-1) ?? "";
-  } catch {
-    return ""; // Not there yet.
   }
 }

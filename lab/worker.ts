@@ -30,6 +30,10 @@ export const OUTPUTS_GLOB = "out/unit-*.txt";
  *   end-of-file it takes the default answer and goes on. `ask-beating` touches `heartbeat` all the
  *   while, `ask-chatty` prints a line again and again.
  * - `hold`: waits, so that the lab can end it at exactly this point.
+ * - `child`: notes its pid in `leader.pid`, starts a helper that writes a draft over the next output
+ *   again and again, and waits. `child-deaf` has a helper that ignores TERM, `child-session` one in a
+ *   session of its own, `child-fork` one whose parent is gone at once, `child-stopped` one that is
+ *   stopped before its first write; `child-brief` one that soon ends by itself, and goes on working.
  * - `hollow`: says SUCCESS and exits 0 without doing anything; `hollow-empty` makes empty outputs,
  *   `hollow-last` does everything but leaves the last output empty.
  */
@@ -39,6 +43,12 @@ export type WorkerCue =
   | "ask-beating"
   | "ask-chatty"
   | "hold"
+  | "child"
+  | "child-deaf"
+  | "child-session"
+  | "child-fork"
+  | "child-stopped"
+  | "child-brief"
   | "hollow"
   | "hollow-empty"
   | "hollow-last";
@@ -93,6 +103,21 @@ export const WORKER_SCRIPT = `# The worker of failure-lab: units of work, one af
 set -u
 LC_ALL=C; export LC_ALL
 exec >>"$WORKER_LOG" 2>&1
+
+# A helper that the worker starts: sh worker.sh helper KIND UNIT
+if [ "\${1-}" = helper ]; then
+  case $2 in
+    brief) sleep 0.03; exit 0 ;;
+    deaf) trap '' TERM HUP INT ;;
+    stopped) kill -STOP $$ ;;
+  esac
+  n=0
+  while :; do
+    n=$((n + 1))
+    printf '%s: draft %d\\n' "$3" $n >"out/$3.txt"
+    sleep 0.015 2>/dev/null || sleep 1
+  done
+fi
 
 nap() { sleep "$WORKER_PAUSE" 2>/dev/null || sleep 1; }
 if command -v sha256sum >/dev/null 2>&1; then hasher=sha256sum; else hasher='shasum -a 256'; fi
@@ -156,6 +181,17 @@ cue() {
     ask-beating) repeat beat & helper=$!; ask "$1" ;;
     ask-chatty) repeat echo "$1: still working" & helper=$!; ask "$1" ;;
     hold) echo "$1: holding"; sleep 60 ;;
+    child-brief) sh "$0" helper brief "$1" & ;;
+    child*)
+      echo $$ >leader.pid
+      kind=\${WORKER_CUE#child}; kind=\${kind#-}
+      case $kind in
+        session) if command -v setsid >/dev/null 2>&1; then setsid sh "$0" helper plain "$1" &
+          else (set -m; sh "$0" helper plain "$1" &); fi ;;
+        fork) (sh "$0" helper plain "$1" &) ;;
+        *) sh "$0" helper "\${kind:-plain}" "$1" & ;;
+      esac
+      echo "$1: holding"; sleep 60 ;;
     hollow) echo SUCCESS; exit 0 ;;
     hollow-empty)
       n=1

@@ -6,17 +6,15 @@
 import { join } from "@std/path";
 import {
   listArtifacts,
-  OUTPUTS_GLOB,
-  type PhaseRecord,
   systemTool,
   waitUntil,
   type WorkerCue,
   type WorkerPlan,
 } from "../../lab/mod.ts";
-import { type DeadlineResult, runWithDeadline } from "../../repairs/mod.ts";
 import { hangEvidence } from "../faults/block_on_pipe.ts";
 import type { Scene } from "../scene.ts";
 import type { DrillStage } from "../stage.ts";
+import { deadlineWords, findLeftAlone, noteFirstAttempt, runUnderDeadline } from "./_deadline.ts";
 
 const CUES: Record<string, WorkerCue> = {
   silent: "ask",
@@ -61,12 +59,14 @@ export const hungProcess: Scene = {
   },
 
   async repair(stage) {
-    const job = runUnderDeadline(stage);
+    const argv = [systemTool("sh"), "-c", FIRST_START];
+    const job = runUnderDeadline(stage, planOf(stage), { argv, retries: 1 });
     job.catch(() => {}); // Awaited below, after the look at the hang.
     if (stage.armed) await proveHangSoon(stage);
-    await stage.repairAttempt(words(stage), async () => {
+    await stage.repairAttempt(deadlineWords(stage, 1), async () => {
       const deadline = await job;
       noteFirstAttempt(stage, deadline);
+      if (stage.options.mode === "control") findLeftAlone(stage, deadline);
       return { exitCode: deadline.result.exitCode, said: deadline.said };
     });
     stage.record.kill ??= stage.record.attempts.at(-1)?.kill ?? null;
@@ -115,70 +115,4 @@ async function proveHangSoon(stage: DrillStage): Promise<void> {
   await waitUntil(isSilent, { limitMs: stage.limits.runMs, everyMs: 5, signal, clock });
   await proveHang(stage, silentMs);
   stage.noteFaultState();
-}
-
-function words(stage: DrillStage): string[] {
-  const { idleMs, runMs } = stage.limits;
-  const limits = ["--idle", `${idleMs}ms`, "--total", `${runMs}ms`, "--retries", "1"];
-  return ["failure-lab", "repair", "deadline", ...limits, "--", "sh", "runner.sh"];
-}
-
-async function runUnderDeadline(stage: DrillStage): Promise<Deadline> {
-  const { idleMs, runMs, graceMs, quietMs } = stage.limits;
-  const startedMs = stage.options.journal.atMs();
-  const argv = [systemTool("sh"), "-c", FIRST_START];
-  const said: string[] = [];
-  const result = await runWithDeadline({
-    ...stage.wrapped(planOf(stage), argv),
-    idleMs,
-    totalMs: runMs,
-    progress: [OUTPUTS_GLOB],
-    retries: 1,
-    graceMs,
-    quietMs,
-    settleMs: graceMs,
-    say: (text) => said.push(text),
-    stop: stage.stop,
-    clock: stage.options.clock,
-  });
-  return { result, startedMs, said: said.join("\n") };
-}
-
-interface Deadline {
-  result: DeadlineResult;
-  startedMs: number;
-  said: string;
-}
-
-/** The first attempt under the repair is the run that failed; how the repair ended it is the kill. */
-function noteFirstAttempt(stage: DrillStage, { result, startedMs }: Deadline): void {
-  const [first] = result.attempts;
-  if (first === undefined) return;
-  stage.record.start = {
-    argv: [systemTool("sh"), "../worker.sh"],
-    startedMs,
-    endedMs: startedMs + first.elapsedMs,
-    exitCode: first.end.exitCode,
-    signal: first.end.signal,
-    limitHit: first.limit === null ? null : first.limit === "idle" ? "idle" : "run",
-    endedByLab: first.kill !== null,
-    stdoutBytes: 0,
-    stderrBytes: 0,
-    stdoutTail: "",
-    stderrTail: "",
-    startError: null,
-  } satisfies PhaseRecord;
-  if (first.kill !== null) {
-    const signals = first.kill.signals.map((each) => ({ ...each, atMs: each.atMs + startedMs }));
-    stage.record.kill = { ...first.kill, signals };
-  }
-  if (stage.options.mode !== "control") return;
-  const wasLeft = result.attempts.length === 1 && first.limit === null && first.kill === null;
-  stage.find(
-    "left-alone",
-    wasLeft,
-    wasLeft
-      ? "The repair let a healthy job run to its own end: no signal, no second start"
-      : "The repair ended or restarted a healthy job",
-  );
 }

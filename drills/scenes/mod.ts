@@ -7,10 +7,18 @@ import { KitFileError } from "../definition.ts";
 import type { Scene } from "../scene.ts";
 import { hollowSuccess } from "./hollow_success.ts";
 import { hungProcess } from "./hung_process.ts";
+import { lyingCheckpoint } from "./lying_checkpoint.ts";
+import { orphanedChildren } from "./orphaned_children.ts";
 import { tornCheckpoint } from "./torn_checkpoint.ts";
 
 /** Every scene, by the order of the drills. */
-export const SCENES: readonly Scene[] = [hungProcess, tornCheckpoint, hollowSuccess];
+export const SCENES: readonly Scene[] = [
+  hungProcess,
+  orphanedChildren,
+  tornCheckpoint,
+  lyingCheckpoint,
+  hollowSuccess,
+];
 
 /** The scene of a drill. Throws {@linkcode KitFileError} when no scene plays it. */
 export function sceneOf(drillId: string): Scene {

@@ -1,0 +1,85 @@
+/**
+ * Running a drill's job under the repair `deadline`, for several scenes.
+ *
+ * @module
+ */
+import { OUTPUTS_GLOB, systemTool, type WorkerPlan } from "../../lab/mod.ts";
+import { type DeadlineResult, runWithDeadline } from "../../repairs/mod.ts";
+import type { DrillStage } from "../stage.ts";
+
+/** A job that ran under the repair. */
+export interface Deadline {
+  result: DeadlineResult;
+  startedMs: number;
+  said: string;
+}
+
+/** The command that does the same. */
+export function deadlineWords(stage: DrillStage, retries: number): string[] {
+  const { idleMs, runMs } = stage.limits;
+  const limits = ["--idle", `${idleMs}ms`, "--total", `${runMs}ms`, "--retries", String(retries)];
+  return ["failure-lab", "repair", "deadline", ...limits, "--", "sh", "worker.sh"];
+}
+
+/** Runs the job under the repair. */
+export async function runUnderDeadline(
+  stage: DrillStage,
+  plan: WorkerPlan,
+  options: { argv?: readonly string[]; retries: number },
+): Promise<Deadline> {
+  const { idleMs, runMs, graceMs, quietMs } = stage.limits;
+  const startedMs = stage.options.journal.atMs();
+  const said: string[] = [];
+  const result = await runWithDeadline({
+    ...stage.wrapped(plan, options.argv),
+    idleMs,
+    totalMs: runMs,
+    progress: [OUTPUTS_GLOB],
+    retries: options.retries,
+    // Through us, so that their end can be seen; the worker prints into its own log anyway.
+    output: "hold",
+    graceMs,
+    quietMs,
+    settleMs: graceMs,
+    say: (text) => said.push(text),
+    stop: stage.stop,
+    clock: stage.options.clock,
+  });
+  return { result, startedMs, said: said.join("\n") };
+}
+
+/** The first attempt is the run that failed, and how the repair ended it is the kill. */
+export function noteFirstAttempt(stage: DrillStage, { result, startedMs }: Deadline): void {
+  const [first] = result.attempts;
+  if (first === undefined) return;
+  stage.record.start = {
+    argv: [systemTool("sh"), "../worker.sh"],
+    startedMs,
+    endedMs: startedMs + first.elapsedMs,
+    exitCode: first.end.exitCode,
+    signal: first.end.signal,
+    limitHit: first.limit === null ? null : first.limit === "idle" ? "idle" : "run",
+    endedByLab: first.kill !== null,
+    stdoutBytes: 0,
+    stderrBytes: 0,
+    stdoutTail: "",
+    stderrTail: "",
+    startError: null,
+  };
+  if (first.kill === null) return;
+  const signals = first.kill.signals.map((each) => ({ ...each, atMs: each.atMs + startedMs }));
+  stage.record.kill = { ...first.kill, signals };
+}
+
+/** Whether the repair let the job run to its own end. */
+export function findLeftAlone(stage: DrillStage, { result }: Deadline): void {
+  const [first] = result.attempts;
+  const wasLeft = result.attempts.length === 1 && first?.limit === null && first.kill === null;
+  stage.find(
+    "left-alone",
+    wasLeft,
+    wasLeft
+      ? "The repair let a healthy job run to its own end: no signal, no second start"
+      : "The repair ended or restarted a healthy job",
+  );
+}
