@@ -39,6 +39,8 @@ export interface StageOptions {
   marker: string;
   contract: SceneContract;
   driver: Driver;
+  /** Makes a driver with a marker of its own. */
+  makeDriver: () => Driver;
   clock: Clock;
   journal: Journal;
   record: RunRecord;
@@ -64,6 +66,7 @@ export class Ground {
   /** Names of the units, in order. */
   readonly units: readonly string[];
   readonly #disk: Disk;
+  #neighbours: Driver | null = null;
 
   /** @param options See {@linkcode StageOptions}. */
   constructor(options: StageOptions) {
@@ -206,5 +209,34 @@ export class Ground {
     } catch {
       return ""; // Not there yet.
     }
+  }
+
+  /** Whether something is at this place. */
+  exists(relativePath: string): boolean {
+    try {
+      Deno.lstatSync(this.path(relativePath));
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /**
+   * Drives processes that belong to the failure but not to the run: a stranger, another run, a
+   * monitor. They are no part of the run's own proof of being gone.
+   */
+  get neighbours(): Driver {
+    this.#neighbours ??= this.options.makeDriver();
+    return this.#neighbours;
+  }
+
+  /** Ends every neighbour, with proof. */
+  async endNeighbours(): Promise<void> {
+    const driver = this.#neighbours;
+    if (driver === null) return;
+    this.#neighbours = null;
+    const { survivors } = await driver.reap(0);
+    await driver.release();
+    if (survivors.length > 0) throw new Error(`A neighbour lives on: pid ${survivors[0]?.pid}`);
   }
 }

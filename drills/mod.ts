@@ -42,4 +42,5 @@ export * from "./faults/block_on_pipe.ts";
 export * from "./faults/hollow_success.ts";
 export * from "./faults/kill_leader.ts";
 export * from "./faults/lie_in_checkpoint.ts";
+export * from "./faults/plant_lock.ts";
 export * from "./faults/tear_checkpoint.ts";

@@ -8,6 +8,7 @@ import { dirname, join } from "@std/path";
 import {
   type Clock,
   createLab,
+  drawToken,
   Driver,
   exitCodeFor,
   grade,
@@ -158,6 +159,7 @@ class Session {
     const name = [String(index + 1).padStart(3, "0"), run.drill.id, run.mode].join("-");
     const dir = join(this.#lab.root, name);
     await Deno.mkdir(join(dir, "logs"), { recursive: true, mode: 0o700 });
+    await Deno.mkdir(join(dir, "neighbours"));
     this.#watch.plant(dir);
     if (record.notApplicable === null) await this.#onStage(run, record, dir);
     record.containment = await this.#watch.observe();
@@ -180,14 +182,16 @@ class Session {
     const { clock, signal, onJournal } = this.#options;
     const journalPath = join(dir, "journal.jsonl");
     using journal = new Journal(journalPath, clock, (entry) => onJournal?.(run, entry));
-    const driver = new Driver({
-      marker: this.#lab.marker,
-      logDir: join(dir, "logs"),
-      clock,
-      journal,
-      signal,
-      onLeader: (leader) => void this.#keeper.addLeader(leader),
-    });
+    const driverWith = (marker: string, logDir: string) =>
+      new Driver({
+        marker,
+        logDir: join(dir, logDir),
+        clock,
+        journal,
+        signal,
+        onLeader: (leader) => void this.#keeper.addLeader(leader),
+      });
+    const driver = driverWith(this.#lab.marker, "logs");
     const stage = new DrillStage({
       drill: run.drill,
       mode: run.mode,
@@ -196,6 +200,7 @@ class Session {
       marker: this.#lab.marker,
       contract: sceneOf(run.drill.id).contract,
       driver,
+      makeDriver: () => driverWith(drawToken(), "neighbours"),
       clock,
       journal,
       record,
@@ -213,6 +218,7 @@ class Session {
       const kill = await driver.reap(0);
       if (kill.survivors.length > 0) record.kill = kill;
       await driver.release();
+      await stage.endNeighbours();
       stage.finish();
       record.cost.wallMs = journal.atMs();
       record.cost.jobMs = jobMs(record);

@@ -9,6 +9,7 @@ import { hollowSuccess } from "./hollow_success.ts";
 import { hungProcess } from "./hung_process.ts";
 import { lyingCheckpoint } from "./lying_checkpoint.ts";
 import { orphanedChildren } from "./orphaned_children.ts";
+import { staleLock } from "./stale_lock.ts";
 import { tornCheckpoint } from "./torn_checkpoint.ts";
 
 /** Every scene, by the order of the drills. */
@@ -17,6 +18,7 @@ export const SCENES: readonly Scene[] = [
   orphanedChildren,
   tornCheckpoint,
   lyingCheckpoint,
+  staleLock,
   hollowSuccess,
 ];
 
