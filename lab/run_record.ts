@@ -14,6 +14,8 @@ export type RecordStart =
     "id" | "kind" | "subject" | "half" | "label" | "rerun" | "seed" | "options" | "git" | "scope"
   >
   & Pick<RunRecord, "contract" | "startedAt">
+  // A worker of a compiled program does not know that it is compiled, so its starter says it.
+  & Partial<Pick<RunRecord, "tool">>
   & { fault: Pick<FaultRecord, "name" | "variant" | "armed"> };
 
 /** A record in which nothing has been observed yet: graded as it is, it is never a pass. */
@@ -22,7 +24,7 @@ export function newRecord(start: RecordStart): RunRecord {
     schema: "failure-lab/run-record",
     version: RECORD_VERSION,
     ...start,
-    tool: toolInfo(),
+    tool: start.tool ?? toolInfo(),
     project: null,
     endedAt: null,
     interrupted: null,
@@ -55,6 +57,6 @@ export function toolInfo(): RunRecord["tool"] {
     deno: Deno.version.deno,
     os: Deno.build.os,
     arch: Deno.build.arch,
-    compiled: Deno.build.standalone,
+    compiled: Deno.build.standalone === true,
   };
 }
