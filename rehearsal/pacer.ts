@@ -4,8 +4,10 @@
  *
  * @module
  */
-import { type ArtifactGlimpse, listArtifacts, SYSTEM_PATH, systemTool } from "../lab/mod.ts";
-import type { Stage, StartResult } from "./stage.ts";
+import { listArtifacts, SYSTEM_PATH, systemTool } from "../lab/mod.ts";
+import type { Stage } from "./stage.ts";
+import type { StartResult } from "./stage_types.ts";
+import type { RunUntil } from "./strike.ts";
 
 // The job's shell stops itself before it becomes the job, so nothing runs before the first step.
 const WRAPPER = 'kill -s STOP $$; exec "$@"';
@@ -26,27 +28,22 @@ const GROWTH = 1.3;
 const SPINS_MAX = 1000;
 
 /**
- * Runs `start` in steps until the condition holds; the job is stopped then.
+ * Runs a command in steps until its condition holds; it is stopped then.
  *
- * @param reached Asked with the outputs after every step.
+ * @param run What to run; its condition is asked with the outputs after every step.
  * @param attempt Counts from 0; each further try goes in smaller steps.
  */
 export async function startPaced(
   stage: Stage,
-  reached: (outputs: readonly ArtifactGlimpse[]) => boolean,
+  { name, argv, reached }: RunUntil,
   attempt: number,
 ): Promise<StartResult> {
   const spinsMax = SPINS_MAX / 2 ** attempt;
-  const { driver, commands, clock } = stage.options;
-  const spawned = await stage.begin("start", [
-    systemTool("sh"),
-    "-c",
-    WRAPPER,
-    "sh",
-    ...commands.start,
-  ]);
+  const { driver, clock } = stage.options;
+  const wrapped = [systemTool("sh"), "-c", WRAPPER, "sh", ...argv];
+  const spawned = await stage.begin(name, wrapped);
   if (!("pid" in spawned)) {
-    stage.record.start = spawned;
+    if (name === "start") stage.record.start = spawned;
     return { spawned: null, ending: "not-started", frozen: [] };
   }
   await using stepper = startStepper(spawned.pid);
@@ -56,6 +53,7 @@ export async function startPaced(
   let seen = -1;
   while (true) {
     const outputs = listArtifacts(stage.spec);
+    stage.onOutputs?.(outputs);
     if (reached(outputs)) {
       const ending = spawned.ended === null ? "until" : "ended";
       return { spawned, ending, frozen: ending === "until" ? await driver.alive() : [] };

@@ -14,15 +14,19 @@ import {
   Journal,
   newRecord,
   plantSentinel,
+  type ProcessIdentity,
   removeTree,
   type RunRecord,
   type Sentinel,
   snapshotWatchList,
   type WatchSnapshot,
 } from "../lab/mod.ts";
+import { type Provider, startProvider } from "../lab/provider/mod.ts";
 import { contentChecksOf } from "./contract.ts";
+import { runControl } from "./control_run.ts";
 import type { FromWorker, PlanItem, WorkerStart } from "./plan.ts";
 import { cloneTree, copyProject, type CopyReport } from "./project_copy.ts";
+import { providerEnvironment } from "./provider_environment.ts";
 import { findReplay } from "./replays/mod.ts";
 import { type ControlResult, Stage } from "./stage.ts";
 
@@ -46,6 +50,7 @@ export class Rehearsal {
   #control: ControlResult | null = null;
   #snapshot: WatchSnapshot | null = null;
   #sentinel: Sentinel | null = null;
+  #provider: Provider | null = null;
 
   /** @param start The message with the plan. */
   constructor(start: WorkerStart, options: RehearsalOptions) {
@@ -56,7 +61,9 @@ export class Rehearsal {
 
   /** Does everything. Posts a record for each item, also when it was interrupted. */
   async run(): Promise<void> {
-    const { post, signal } = this.#options;
+    const { post, signal, clock } = this.#options;
+    await using provider = await startProvider({ clock });
+    this.#provider = provider;
     post({ type: "progress", text: "copying the project" });
     this.#copy = await copyProject({
       from: this.#start.projectDir,
@@ -75,6 +82,11 @@ export class Rehearsal {
     }
   }
 
+  /** A job that calls a model provider reaches ours; what the contract says about it wins. */
+  #providerEnv(): Record<string, string> {
+    return this.#provider === null ? {} : providerEnvironment(this.#provider);
+  }
+
   async #takeSnapshot(): Promise<WatchSnapshot> {
     this.#options.post({ type: "progress", text: "hashing the watch list" });
     return await snapshotWatchList(this.#start.watch, { exclude: this.#start.exclude });
@@ -84,7 +96,7 @@ export class Rehearsal {
     this.#options.post({ type: "progress", text: "control run, without a failure" });
     await this.#onStage(CONTROL, this.#draft(controlItem()), async (stage) => {
       await stage.freshCopy();
-      this.#control = await stage.control();
+      this.#control = await runControl(stage);
     });
   }
 
@@ -98,9 +110,10 @@ export class Rehearsal {
     const before = this.#snapshot;
     if (record.notApplicable === null && !this.#options.signal.aborted && this.#isControlWhole()) {
       this.#options.post({ type: "progress", text: `${item.subject}: running` });
-      await this.#onStage(item.subject, record, async (stage) => {
+      await this.#onStage(record.id, record, async (stage) => {
         await stage.freshCopy();
         await replay.run(stage, variant);
+        if (record.notApplicable !== null) return forgetRun(record);
         if (item.resumeTwice && stage.hasRecovered) await stage.resume("resume-again");
         await stage.finish();
       });
@@ -127,26 +140,30 @@ export class Rehearsal {
       clock,
       (entry) => post({ type: "journal", subject: name, entry }),
     );
-    const driver = new Driver({
+    const driverOptions = {
       marker: this.#start.marker,
       logDir,
       clock,
       journal,
       signal,
-      onLeader: (leader) => post({ type: "leader", leader }),
-    });
+      onLeader: (leader: ProcessIdentity) => post({ type: "leader", leader }),
+    };
+    const driver = new Driver(driverOptions);
     const stage = new Stage({
       contract: this.#start.contract,
       commands: this.#start.commands,
-      env: this.#start.env,
+      env: { ...this.#providerEnv(), ...this.#start.env },
       labRoot: this.#start.labRoot,
+      logDir,
       pristine: this.#pristine,
       workspace: this.#start.workspace,
       driver,
+      newDriver: (system) => new Driver({ ...driverOptions, system }),
       clock,
       journal,
       record,
       control: this.#control,
+      provider: this.#provider,
     });
     try {
       await act(stage);
@@ -253,6 +270,20 @@ export class Rehearsal {
       : "switched off in the contract";
     return record;
   }
+}
+
+/** What did not apply was not run: nothing of the try may look like a run. */
+function forgetRun(record: RunRecord): void {
+  record.start = null;
+  record.kill = null;
+  record.attempts = [];
+  record.artifactsAtFault = [];
+  record.finishedAtFault = [];
+  record.checkpointAtFault = null;
+  record.effectsAtFault = null;
+  record.findings = [];
+  record.quiet = null;
+  record.fault = { ...record.fault, delivered: false, evidence: [], provenAtMs: null };
 }
 
 function controlItem(): PlanItem {

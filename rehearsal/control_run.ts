@@ -1,0 +1,33 @@
+/**
+ * The control run: the job without a failure, to see what a whole run leaves.
+ *
+ * @module
+ */
+import { effectKeys } from "../lab/mod.ts";
+import type { Stage } from "./stage.ts";
+import type { ControlResult } from "./stage_types.ts";
+
+/** Runs `start` once and undisturbed. Not part of a record by itself. */
+export async function runControl(stage: Stage): Promise<ControlResult> {
+  const { driver, journal, commands, provider } = stage.options;
+  const beganMs = journal.atMs();
+  const spawned = await stage.begin("control", commands.start);
+  let endedMs = journal.atMs();
+  if ("pid" in spawned) {
+    await stage.watch(spawned);
+    endedMs = journal.atMs();
+    if (spawned.ended !== null) await stage.quiet(driver);
+    stage.record.quiet = null;
+  }
+  const kill = await driver.reap(stage.graceMs);
+  const phase = "pid" in spawned ? await driver.finish(spawned) : spawned;
+  const { artifacts, checkpoint } = await stage.look();
+  const hasEffects = stage.contract.effects !== undefined;
+  return {
+    record: { phase, kill, artifacts, checkpoint },
+    effectKeys: hasEffects ? effectKeys(stage.disk.effectsSpec()) : [],
+    elapsedMs: endedMs - beganMs,
+    providerRequests: provider?.log().counters.work ?? 0,
+    hasChildren: kill.processes.length > 1,
+  };
+}

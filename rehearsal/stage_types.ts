@@ -1,0 +1,77 @@
+/**
+ * What a stage is built from and what its steps give.
+ *
+ * @module
+ */
+import type {
+  Artifact,
+  Clock,
+  Driver,
+  Ending,
+  Journal,
+  ProcessRow,
+  ReapSystem,
+  RunRecord,
+  Spawned,
+} from "../lab/mod.ts";
+import type { Provider } from "../lab/provider/mod.ts";
+import type { Contract } from "./contract.ts";
+
+/** Commands of the job as they run in the copy. */
+export interface StageCommands {
+  start: string[];
+  resume: string[];
+  check: string[] | null;
+  monitor: string[] | null;
+}
+
+/** What a stage is built from. */
+export interface StageOptions {
+  contract: Contract;
+  commands: StageCommands;
+  env: Record<string, string>;
+  /** Root of the lab; everything that a stage writes is below it. */
+  labRoot: string;
+  /** Folder of this run's logs; not a part of the copy. */
+  logDir: string;
+  /** The copy as it was made from the project; runs get clones of it. */
+  pristine: string;
+  /** Where the job runs. The same path for every run, so that outputs with paths are comparable. */
+  workspace: string;
+  driver: Driver;
+  /** Makes a second driver that sees the processes through `system`; see `standDown`. */
+  newDriver: (system: ReapSystem) => Driver;
+  clock: Clock;
+  journal: Journal;
+  record: RunRecord;
+  control: ControlResult | null;
+  /** The loopback provider that the job's environment points to. */
+  provider: Provider | null;
+}
+
+/** What the control run showed. */
+export interface ControlResult {
+  record: NonNullable<RunRecord["control"]>;
+  effectKeys: string[];
+  elapsedMs: number;
+  /** Requests that reached the loopback provider. */
+  providerRequests: number;
+  /** Whether another process than the command itself was seen. */
+  hasChildren: boolean;
+}
+
+/** What a look at the disk shows. */
+export interface DiskLook {
+  artifacts: Artifact[];
+  checkpoint: RunRecord["checkpoint"];
+  effects: RunRecord["effects"];
+  lock: string | null;
+}
+
+/** How a start went. */
+export interface StartResult {
+  spawned: Spawned | null;
+  ending: Ending | "not-started";
+  /** The processes that were frozen when the kill point was reached. */
+  frozen: ProcessRow[];
+}

@@ -1,0 +1,67 @@
+/**
+ * Running a command until a moment, and freezing it there.
+ *
+ * @module
+ */
+import { type ArtifactGlimpse, listArtifacts, sendSignal } from "../lab/mod.ts";
+import { startPaced } from "./pacer.ts";
+import type { Stage } from "./stage.ts";
+import type { StartResult } from "./stage_types.ts";
+
+/** A condition on the outputs that are there. */
+export type Reached = (outputs: readonly ArtifactGlimpse[]) => boolean;
+
+/** A command that is run until a condition holds. */
+export interface RunUntil {
+  name: string;
+  argv: string[];
+  reached: Reached;
+  /** Waits this long before the first look. */
+  holdMs: number;
+}
+
+const PACED_ATTEMPTS_MAX = 12;
+
+/** Runs a command until its condition holds, and freezes its group at that moment. */
+export async function runUntil(
+  stage: Stage,
+  { name, argv, reached, holdMs }: RunUntil,
+): Promise<StartResult> {
+  const { driver, clock } = stage.options;
+  const spawned = await stage.begin(name, argv);
+  if (!("pid" in spawned)) {
+    if (name === "start") stage.record.start = spawned;
+    return { spawned: null, ending: "not-started", frozen: [] };
+  }
+  if (holdMs > 0) await clock.sleep(holdMs);
+  const ending = await stage.watch(spawned, reached);
+  if (ending !== "until" || spawned.ended !== null) return { spawned, ending, frozen: [] };
+  await sendSignal("STOP", [-spawned.pid]);
+  return { spawned, ending, frozen: await driver.alive() };
+}
+
+/** Tries in small steps and fresh copies until the job is stopped before it has made everything. */
+export async function startInSteps(stage: Stage, run: RunUntil): Promise<StartResult> {
+  const { driver, journal } = stage.options;
+  const { count } = stage.contract.artifacts;
+  for (let attempt = 0;; attempt++) {
+    const start = await startPaced(stage, run, attempt);
+    const made = listArtifacts(stage.spec).length;
+    const isMissed = start.ending === "ended" || (count !== undefined && made >= count);
+    if (!isMissed || start.spawned === null || driver.aborted) return start;
+    if (attempt + 1 === PACED_ATTEMPTS_MAX) {
+      stage.record.findings.push({
+        id: "kill-point-caught",
+        ok: null,
+        text: `The job made all its ${made} outputs before it could be stopped, in ` +
+          `${PACED_ATTEMPTS_MAX} tries. Let each output take 10 ms or more (for example ` +
+          "'sleep 0.05'), or kill earlier with --kill-after",
+      });
+      return start;
+    }
+    journal.add("kill-point-missed", { attempt, made });
+    await driver.reap(0);
+    await driver.finish(start.spawned);
+    await stage.freshCopy();
+  }
+}
