@@ -5,11 +5,18 @@
  * A pass needs every check to be `ok` (or `skipped` where it does not apply). One `bad` is a fail,
  * else one `unknown` is unproven: the one precedence, fail > unproven > pass.
  *
+ * What the recovery left is held against it only where recovery was really tested: the run came to
+ * its end, the job is whole without a failure, and the failure was seen to happen. Otherwise such a
+ * check is `unknown`, because then the lab or the job is at fault and not the recovery. Broken
+ * containment and processes that are still alive are bad whatever else happened.
+ *
  * @module
  */
-import { attemptChecks } from "./grader_attempts.ts";
+import { attemptChecks, attemptKillChecks } from "./grader_attempts.ts";
 import { artifactChecks } from "./grader_artifacts.ts";
 import { killCheck, tri } from "./grader_checks.ts";
+import { checkpointCheck, effectChecks } from "./grader_claims.ts";
+import { possibleCheck } from "./grader_possible.ts";
 import {
   type Check,
   type Grade,
@@ -47,8 +54,7 @@ export function grade(value: unknown): Grade {
     }
     return gradeRecord(parsed.data);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    return refusal("grader-error", `The grader itself failed over this record: ${why}`);
+    return refusal("grader-error", `The grader itself failed over this record: ${wordsOf(error)}`);
   }
 }
 
@@ -68,6 +74,15 @@ function versionOf(value: unknown): unknown {
     : undefined;
 }
 
+/** What an error says; whatever was thrown, this does not throw. */
+function wordsOf(error: unknown): string {
+  try {
+    return String(error instanceof Error ? error.message : error);
+  } catch {
+    return "it threw something that cannot be read";
+  }
+}
+
 function refusal(id: string, text: string): Grade {
   return {
     verdict: "unproven",
@@ -83,20 +98,32 @@ function gradeRecord(record: RunRecord): Grade {
   const containmentBroken = containment.some((check) =>
     check.state === "bad" && check.id !== "containment-observed"
   );
-  if (record.notApplicable !== null && !containment.some((check) => check.state === "bad")) {
+  const excuse = notApplicableCheck(record);
+  if (excuse?.state === "skipped" && !containment.some((check) => check.state === "bad")) {
     return {
       verdict: "not-applicable",
-      reasonId: "not-applicable",
-      reason: record.notApplicable,
+      reasonId: excuse.id,
+      reason: excuse.text,
       containmentBroken: false,
-      checks: [{ id: "not-applicable", state: "skipped", text: record.notApplicable }],
+      checks: [excuse],
     };
   }
-  const checks = [
-    ...containment,
-    ...runChecks(record),
+  const premises = premiseChecks(record);
+  const recovery = [
+    ...findingChecks(record),
     ...attemptChecks(record),
     ...artifactChecks(record),
+    checkpointCheck(record),
+    ...effectChecks(record),
+  ];
+  const checks = [
+    ...containment,
+    ...(excuse?.state === "unknown" ? [excuse] : []),
+    ...premises,
+    possibleCheck(record),
+    killCheck("kill-proven", "the failed run", record.kill),
+    ...(isRecoveryTested(record, premises) ? recovery : recovery.map(notHeldAgainst)),
+    ...attemptKillChecks(record),
   ];
   const decisive = checks.find((check) => check.state === "bad") ??
     checks.find((check) => check.state === "unknown");
@@ -113,6 +140,24 @@ function passReason(record: RunRecord): string {
   const time = record.recoveryMs === null ? "" : ` in ${(record.recoveryMs / 1000).toFixed(2)} s`;
   const n = record.artifacts.length;
   return `Recovered${time}: ${n} of ${n} outputs whole, finished work untouched, nothing left over`;
+}
+
+/**
+ * "Does not apply" excuses a record in which nothing was run. One that holds a run all the same
+ * contradicts itself, and is graded like any other.
+ */
+function notApplicableCheck(record: RunRecord): Check | null {
+  if (record.notApplicable === null) return null;
+  const { start, kill, attempts, artifacts, fault, findings } = record;
+  const wasRun = start !== null || kill !== null || attempts.length > 0 || artifacts.length > 0 ||
+    record.artifactsAtFault.length > 0 || fault.delivered || findings.length > 0;
+  return {
+    id: "not-applicable",
+    state: wasRun ? "unknown" : "skipped",
+    text: wasRun
+      ? `The record says that it does not apply ("${record.notApplicable}"), and yet holds a run`
+      : record.notApplicable,
+  };
 }
 
 function containmentChecks(record: RunRecord): Check[] {
@@ -147,28 +192,33 @@ function containmentChecks(record: RunRecord): Check[] {
   ));
   const incomplete = seen.watched.find((root) => root.incomplete !== null);
   const unknown = seen.changes.find((change) => change.change === "unknown");
-  if (incomplete !== undefined || unknown !== undefined) {
+  const isVacuous = seen.watched.every((root) => root.files === 0);
+  if (incomplete !== undefined || unknown !== undefined || isVacuous) {
     checks.push({
       id: "containment-complete",
       state: "unknown",
       text: incomplete !== undefined
         ? `Not all of "${incomplete.path}" could be watched: ${incomplete.incomplete}`
-        : `"${unknown?.path}" could not be read, so a change there would not be seen`,
+        : unknown !== undefined
+        ? `"${unknown.path}" could not be read, so a change there would not be seen`
+        : "There was not one file in all watched places, so nothing was watched",
     });
   }
   return checks;
 }
 
-function runChecks(record: RunRecord): Check[] {
+/** What must hold before a recovery can be judged. */
+function premiseChecks(record: RunRecord): Check[] {
   const checks: Check[] = [];
-  if (record.interrupted !== null) {
+  const brokenOff = record.interrupted ?? (record.endedAt === null ? "its end is not noted" : null);
+  if (brokenOff !== null) {
     checks.push({
       id: "interrupted",
       state: "unknown",
-      text: `The run did not come to its end: ${record.interrupted}`,
+      text: `The run did not come to its end: ${brokenOff}`,
     });
   }
-  checks.push(controlCheck(record), ...findingChecks(record));
+  checks.push(controlCheck(record));
   const { fault } = record;
   const proven = fault.delivered && fault.evidence.length > 0 && fault.provenAtMs !== null;
   checks.push({
@@ -180,8 +230,21 @@ function runChecks(record: RunRecord): Check[] {
       ? `The failure "${fault.name}" was not shown to have happened, so recovery was not tested`
       : `The failure "${fault.name}" was switched off in this run`,
   });
-  checks.push(killCheck("kill-proven", "the failed run", record.kill));
   return checks;
+}
+
+/** A control run that nobody made leaves a doubt, but it does not excuse what a recovery did. */
+function isRecoveryTested(record: RunRecord, premises: readonly Check[]): boolean {
+  return premises.every((check) =>
+    check.state !== "unknown" || (check.id === "control-whole" && record.control === null)
+  );
+}
+
+/** A check that speaks against a recovery which was not really tested. */
+function notHeldAgainst(check: Check): Check {
+  return check.state !== "bad"
+    ? check
+    : { ...check, state: "unknown", text: `${check.text} (recovery was not really tested)` };
 }
 
 function controlCheck(record: RunRecord): Check {
@@ -193,20 +256,7 @@ function controlCheck(record: RunRecord): Check {
       text: record.controlSkipped ?? "There was no control run, and nothing says why",
     };
   }
-  const { phase, artifacts } = control;
-  const problem = artifacts.find((artifact) => artifact.problems.length > 0);
-  const said = phase.startError ??
-    (phase.limitHit !== null
-      ? `it hit the ${phase.limitHit} limit`
-      : phase.signal !== null
-      ? `it was ended by ${phase.signal}`
-      : phase.exitCode !== 0
-      ? `it ended with exit code ${phase.exitCode}`
-      : record.contract.count !== null && artifacts.length !== record.contract.count
-      ? `it left ${artifacts.length} outputs instead of ${record.contract.count}`
-      : problem !== undefined
-      ? `"${problem.path}": ${problem.problems[0]}`
-      : null);
+  const said = controlProblem(record, control);
   return {
     id: "control-whole",
     state: said === null ? "ok" : "unknown",
@@ -215,6 +265,27 @@ function controlCheck(record: RunRecord): Check {
       : `Already without a failure the job is not whole: ${said}. Mend the job (or the contract) ` +
         "first; recovery was not judged",
   };
+}
+
+function controlProblem(
+  { contract }: RunRecord,
+  { phase, artifacts, kill }: NonNullable<RunRecord["control"]>,
+): string | null {
+  if (phase.startError !== null) return `it could not be started: ${phase.startError}`;
+  if (phase.limitHit !== null) return `it hit the ${phase.limitHit} limit`;
+  if (phase.endedByLab) return "the lab broke it off before its end";
+  if (phase.signal !== null) return `it was ended by ${phase.signal}`;
+  if (phase.exitCode === null) return "it was not seen to end";
+  if (phase.exitCode !== 0) return `it ended with exit code ${phase.exitCode}`;
+  if (contract.count !== null && artifacts.length !== contract.count) {
+    return `it left ${artifacts.length} outputs instead of ${contract.count}`;
+  }
+  const problem = artifacts.find((artifact) => artifact.problems.length > 0);
+  if (problem !== undefined) return `"${problem.path}": ${problem.problems[0]}`;
+  const empty = artifacts.find((artifact) => artifact.bytes === 0);
+  if (empty !== undefined && !contract.emptyAllowed) return `"${empty.path}" is empty`;
+  const leftovers = killCheck("control-whole", "it", kill);
+  return leftovers.state === "ok" ? null : leftovers.text;
 }
 
 function findingChecks(record: RunRecord): Check[] {

@@ -1,81 +1,117 @@
 /**
- * The grader's checks on what a run leaves on disk: outputs, checkpoint, effects, and the quiet
- * period after "success".
+ * The grader's checks on the outputs that a run leaves, and on the quiet period after "success".
  *
  * @module
  */
-import { tri } from "./grader_checks.ts";
+import { firstTouched, isRewritten } from "./grader_checks.ts";
 import type { Artifact, Check, RunRecord } from "./record.ts";
 
-/** Checks the final state of a record. */
+export { isRewritten } from "./grader_checks.ts";
+
+/** Checks the final state of a record's outputs. */
 export function artifactChecks(record: RunRecord): Check[] {
   return [
-    ...countChecks(record),
+    countCheck(record),
+    ...namesCheck(record),
     contentCheck(record),
+    ...comparableCheck(record),
     untouchedCheck(record),
     tornCheck(record),
     quietCheck(record),
-    ...checkpointChecks(record),
-    ...effectChecks(record),
     recoveryTimeCheck(record),
   ];
 }
 
-function countChecks(record: RunRecord): Check[] {
+function countCheck(record: RunRecord): Check {
   const { count } = record.contract;
   const paths = record.artifacts.map((artifact) => artifact.path);
-  const twice = paths.find((path, i) => paths.indexOf(path) !== i);
+  const twice = firstDouble(paths);
   if (twice !== undefined) {
-    return [{
+    return {
       id: "artifacts-once",
       state: "bad",
       text: `The record lists "${twice}" twice; one file cannot be there twice`,
-    }];
+    };
   }
   if (count === null || count === 0) {
-    return [{
+    return {
       id: "artifacts-declared",
       state: "unknown",
       text: "The contract does not say how many outputs a finished run leaves, so nothing can be " +
         'proven. Add "artifacts": {"count": N}',
-    }];
+    };
   }
   const found = paths.length;
-  const missing = missingPaths(record);
-  return [{
+  return {
     id: found < count ? "artifacts-complete" : "artifacts-once",
     state: found === count ? "ok" : "bad",
     text: found === count
       ? `All ${count} outputs are there, each once`
       : found < count
-      ? `${count - found} of ${count} outputs are missing${missing}`
+      ? `${count - found} of ${count} outputs are missing${naming(missingPaths(record))}`
       : `${found} outputs instead of ${count}: something was done twice or under another name` +
-        extraPaths(record),
-  }];
+        naming(extraPaths(record)),
+  };
 }
 
-function missingPaths(record: RunRecord): string {
+function firstDouble(paths: readonly string[]): string | undefined {
+  const seen = new Set<string>();
+  return paths.find((path) => seen.size === seen.add(path).size);
+}
+
+function naming(paths: readonly string[]): string {
+  return paths.length === 0 ? "" : `: ${paths.slice(0, 3).join(", ")}`;
+}
+
+/** Outputs of the control run that are not there. */
+function missingPaths(record: RunRecord): string[] {
   const have = new Set(record.artifacts.map((artifact) => artifact.path));
-  const absent = (record.control?.artifacts ?? []).filter((artifact) => !have.has(artifact.path));
-  return absent.length === 0 ? "" : `: ${absent.slice(0, 3).map((each) => each.path).join(", ")}`;
+  return (record.control?.artifacts ?? []).map((each) => each.path)
+    .filter((path) => !have.has(path));
 }
 
-function extraPaths(record: RunRecord): string {
-  if (record.control === null) return "";
+/** Outputs that the control run did not make. */
+function extraPaths(record: RunRecord): string[] {
+  if (record.control === null) return [];
   const known = new Set(record.control.artifacts.map((artifact) => artifact.path));
-  const extra = record.artifacts.filter((artifact) => !known.has(artifact.path));
-  return extra.length === 0 ? "" : `: ${extra.slice(0, 3).map((each) => each.path).join(", ")}`;
+  return record.artifacts.map((each) => each.path).filter((path) => !known.has(path));
+}
+
+/**
+ * The right number of outputs can hide one that was made twice under two names while another is
+ * missing. Where the failed run used the control run's names, so must the end.
+ */
+function namesCheck(record: RunRecord): Check[] {
+  const [missing] = missingPaths(record);
+  const [extra] = extraPaths(record);
+  if (missing === undefined || extra === undefined) return [];
+  if (record.artifacts.length !== record.contract.count) return [];
+  const names = new Set(record.control?.artifacts.map((artifact) => artifact.path));
+  const { artifactsAtFault } = record;
+  const isStable = artifactsAtFault.length > 0 &&
+    artifactsAtFault.every((artifact) => names.has(artifact.path));
+  return isStable
+    ? [{
+      id: "artifacts-named",
+      state: "unknown",
+      text: `"${extra}" is there, which the control run did not make, and "${missing}" is not: ` +
+        "perhaps one output was made twice and the other one not at all",
+    }]
+    : [];
 }
 
 function contentCheck(record: RunRecord): Check {
   const { contentChecks, emptyAllowed } = record.contract;
-  const control = new Map(record.control?.artifacts.map((each) => [each.path, each.sha256]) ?? []);
+  const { control } = record;
+  const hashes = new Map(control?.artifacts.map((each) => [each.path, each.sha256]) ?? []);
+  const compare = control !== null && contentChecks.includes("sameAsControl");
   const problemOf = (artifact: Artifact): string | undefined => {
     if (artifact.problems[0] !== undefined) return artifact.problems[0];
     if (artifact.bytes === 0 && !emptyAllowed) return "it is empty";
-    const differs = contentChecks.includes("sameAsControl") &&
-      control.get(artifact.path) !== artifact.sha256;
-    return differs ? "it differs from the control run's" : undefined;
+    if (!compare || hashes.get(artifact.path) === artifact.sha256) return undefined;
+    return hashes.has(artifact.path)
+      ? "it differs from the control run's"
+      : "the control run did not make it";
   };
   const bad = record.artifacts.find((artifact) => problemOf(artifact) !== undefined);
   const on = [...(emptyAllowed ? [] : ["not empty"]), ...contentChecks].join(", ") || "none";
@@ -86,6 +122,16 @@ function contentCheck(record: RunRecord): Check {
       ? `Every output passes the content checks that are on (${on})`
       : `"${bad.path}" is not whole: ${problemOf(bad)}`,
   };
+}
+
+function comparableCheck({ contract, control }: RunRecord): Check[] {
+  return control === null && contract.contentChecks.includes("sameAsControl")
+    ? [{
+      id: "artifacts-comparable",
+      state: "unknown",
+      text: "The outputs must be the same as the control run's, but there was no control run",
+    }]
+    : [];
 }
 
 /** Work that was finished when the failure struck must be there as it was, byte for byte. */
@@ -123,122 +169,85 @@ function untouchedCheck(record: RunRecord): Check {
   };
 }
 
-/** Whether a file was written again, although perhaps with the same content. */
-export function isRewritten(before: Artifact, after: Artifact | undefined): boolean {
-  return after !== undefined &&
-    (before.inode !== after.inode || before.mtimeMs !== after.mtimeMs);
-}
-
 /**
- * A file that lay there when the failure struck, was never touched again, is shorter than the
- * control's, and that no content check vouches for: whole or half, nobody can tell.
+ * A file that lay there when the failure struck and was never touched again: whole or half, nobody
+ * can tell unless it is as long as the control run's, or something vouches for it.
  */
 function tornCheck(record: RunRecord): Check {
   const control = new Map(record.control?.artifacts.map((each) => [each.path, each]) ?? []);
-  const atFault = new Map(record.artifactsAtFault.map((each) => [each.path, each]));
-  const suspect = record.contract.contentChecks.length > 0 ? undefined : record.artifacts.find(
-    (artifact) => {
-      const whole = control.get(artifact.path);
-      return whole !== undefined && artifact.bytes < whole.bytes &&
-        atFault.get(artifact.path)?.sha256 === artifact.sha256;
-    },
-  );
+  const atFault = new Map(record.artifactsAtFault.map((each) => [each.path, each.sha256]));
+  const finished = new Set(record.finishedAtFault);
+  const isDoubtful = (artifact: Artifact) => {
+    if (atFault.get(artifact.path) !== artifact.sha256) return false;
+    const whole = control.get(artifact.path);
+    return whole === undefined ? !finished.has(artifact.path) : artifact.bytes < whole.bytes;
+  };
+  const doubtful = record.artifacts.filter(isDoubtful);
+  const others = record.artifacts.filter((artifact) => !doubtful.includes(artifact));
+  const suspect = isVouchedFor(record, others) ? undefined : doubtful[0];
   return {
     id: "artifacts-not-torn",
     state: suspect === undefined ? "ok" : "unknown",
     text: suspect === undefined
       ? "No output that the failure interrupted was left as it was"
-      : `"${suspect.path}" is as the failure left it and shorter than in the control run: it may ` +
-        'be half a file. Declare how a whole one looks: "endsWith", "minBytes", "check" or ' +
+      : `"${suspect.path}" is as the failure left it` +
+        (control.has(suspect.path) ? " and shorter than in the control run" : "") +
+        ': it may be half a file. Declare how a whole one looks: "endsWith", "check" or ' +
         '"sameAsControl"',
   };
 }
 
+/**
+ * Whether a declared check tells a half file from a whole one. A least size does not. An end mark
+ * does, but not against the evidence: where all other outputs are the control run's to the byte,
+ * the only one that is shorter is half a file that happens to end with the mark.
+ */
+function isVouchedFor(record: RunRecord, others: readonly Artifact[]): boolean {
+  const { contentChecks } = record.contract;
+  if (contentChecks.some((name) => name !== "minBytes" && name !== "endsWith")) return true;
+  if (!contentChecks.includes("endsWith")) return false;
+  const control = new Map(record.control?.artifacts.map((each) => [each.path, each.sha256]) ?? []);
+  return control.size === 0 || others.length === 0 ||
+    others.some((artifact) => control.get(artifact.path) !== artifact.sha256);
+}
+
 function quietCheck(record: RunRecord): Check {
-  const { quiet } = record;
-  if (quiet === null) {
+  const { quiet, attempts } = record;
+  const id = "quiet-after-success";
+  const changed = quiet?.changed[0] ?? changedUnseen(record);
+  if (changed !== null) {
     return {
-      id: "quiet-after-success",
-      state: record.attempts.length === 0 ? "skipped" : "unknown",
+      id,
+      state: "bad",
+      text: `"${changed.path}" changed after the recovery had reported success` +
+        (changed.by === null ? "" : `; the writer is ${changed.by}`),
+    };
+  }
+  if (quiet === null || quiet.observedMs === 0) {
+    return {
+      id,
+      state: attempts.length === 0 ? "skipped" : "unknown",
       text: "Nobody looked whether the outputs stay as they are after the recovery",
     };
   }
-  const changed = quiet.changed[0] ?? changedSilently(record);
   return {
-    id: "quiet-after-success",
-    state: changed === undefined ? "ok" : "bad",
-    text: changed === undefined
-      ? "Nothing changed any more after the recovery said that it was done"
-      : `"${changed.path}" changed after the recovery had reported success` +
-        (changed.by === null ? "" : `; the writer is ${changed.by}`),
+    id,
+    state: "ok",
+    text: "Nothing changed any more after the recovery said that it was done",
   };
 }
 
-/** Outputs that differ between the end of the last attempt and the final look. */
-function changedSilently(record: RunRecord): { path: string; by: null } | undefined {
-  const last = record.attempts.at(-1);
-  if (last === undefined) return undefined;
-  const final = new Map(record.artifacts.map((artifact) => [artifact.path, artifact.sha256]));
-  const then = new Map(last.artifactsAfter.map((artifact) => [artifact.path, artifact.sha256]));
-  const path = [...new Set([...final.keys(), ...then.keys()])]
-    .find((each) => final.get(each) !== then.get(each));
-  return path === undefined ? undefined : { path, by: null };
-}
-
-function checkpointChecks(record: RunRecord): Check[] {
-  const { checkpoint } = record;
-  if (checkpoint === null) return [];
-  const inStep = !checkpoint.present
-    ? null
-    : checkpoint.parses === false || checkpoint.claimedAbsent.length > 0 ||
-        checkpoint.unclaimedPresent.length > 0
-    ? false
-    : checkpoint.claims !== null && record.contract.count !== null
-    ? checkpoint.claims === record.contract.count
-    : checkpoint.parses;
-  const why = checkpoint.problem ??
-    (checkpoint.claimedAbsent.length > 0
-      ? `it claims ${checkpoint.claimedAbsent.slice(0, 3).join(", ")}, which the disk does not hold`
-      : checkpoint.unclaimedPresent.length > 0
-      ? `it does not know of ${checkpoint.unclaimedPresent.slice(0, 3).join(", ")}`
-      : `it claims ${checkpoint.claims} of ${record.contract.count}`);
-  return [tri(
-    "checkpoint-in-step",
-    inStep,
-    "The checkpoint agrees with the files on disk",
-    `The checkpoint does not agree with the disk: ${why}`,
-    checkpoint.present
-      ? "The checkpoint could not be compared with the disk"
-      : `There is no checkpoint at "${checkpoint.path}" at the end`,
-  )];
-}
-
-function effectChecks(record: RunRecord): Check[] {
-  const { effects } = record;
-  if (effects === null) return [];
-  const doubled = effects.doubled[0];
-  const unsure = effects.unreadable > 0 || effects.unknown.length > 0;
-  const expected = record.contract.count;
-  const missing = effects.missing[0];
-  return [
-    {
-      id: "effects-once",
-      state: doubled === undefined ? "ok" : "bad",
-      text: doubled === undefined
-        ? `Each of the ${effects.keys} effects happened once`
-        : `The effect "${doubled.key}" happened ${doubled.count} times`,
-    },
-    {
-      id: "effects-complete",
-      state: missing !== undefined ? "bad" : unsure ? "unknown" : "ok",
-      text: missing !== undefined
-        ? `The effect "${missing}" never happened`
-        : unsure
-        ? `Of ${effects.unknown.length + effects.unreadable} effect(s) nobody can say whether ` +
-          `they happened: ${effects.unknown.slice(0, 3).join(", ") || "unreadable lines"}`
-        : `No effect is missing${expected === null ? "" : ` (${effects.keys} seen)`}`,
-    },
-  ];
+/** An output that differs between two looks after the recovery, between which nothing was run. */
+function changedUnseen({ attempts, artifacts }: RunRecord): { path: string; by: null } | null {
+  const since = attempts.slice(attempts.findLastIndex((each) => each.purpose === "resume"));
+  for (const [i, attempt] of since.entries()) {
+    const touched = firstTouched(
+      attempt.artifactsAfter,
+      since[i + 1]?.artifactsBefore ?? artifacts,
+    );
+    if (touched !== null) return { path: touched.path, by: null };
+  }
+  return null;
 }
 
 function recoveryTimeCheck(record: RunRecord): Check {

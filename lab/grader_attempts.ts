@@ -3,36 +3,59 @@
  *
  * @module
  */
-import { killCheck } from "./grader_checks.ts";
+import { firstTouched, killCheck } from "./grader_checks.ts";
 import type { AttemptRecord, Check, PhaseRecord, RunRecord } from "./record.ts";
 
 /** Checks every attempt of a record; a record without a resume has not recovered. */
 export function attemptChecks(record: RunRecord): Check[] {
-  const checks: Check[] = [];
-  if (!record.attempts.some((attempt) => attempt.purpose === "resume")) {
-    checks.push({
-      id: "resume-ran",
-      state: record.fault.delivered ? "unknown" : "skipped",
-      text: "No recovery was run",
-    });
+  return [
+    ...resumeRanCheck(record),
+    ...record.attempts.flatMap((attempt) => {
+      switch (attempt.purpose) {
+        case "resume":
+          return [exitCheck("resume-exit", "The recovery", attempt.phase)];
+        case "resume-killed":
+          return killedCheck(attempt);
+        case "resume-again":
+          return againChecks(attempt);
+        case "stand-down":
+          return standDownChecks(attempt);
+      }
+    }),
+  ];
+}
+
+const KILL_CHECKS: Record<AttemptRecord["purpose"], readonly [id: string, whose: string]> = {
+  "resume": ["resume-clean", "the recovery"],
+  "resume-killed": ["resume-killed", "the recovery that was killed half-way"],
+  "resume-again": ["resume-again-clean", "the second recovery"],
+  "stand-down": ["stand-down-clean", "the recovery that stood down"],
+};
+
+/** Whether anybody of any attempt is still alive. */
+export function attemptKillChecks(record: RunRecord): Check[] {
+  return record.attempts.map(({ purpose, kill }) => killCheck(...KILL_CHECKS[purpose], kill));
+}
+
+/** A recovery must have run, and whatever was broken off must have been followed by one. */
+function resumeRanCheck({ attempts, fault }: RunRecord): Check[] {
+  const last = attempts.findLastIndex((attempt) => attempt.purpose === "resume");
+  const id = "resume-ran";
+  if (last < 0) {
+    const state = fault.delivered || attempts.length > 0 ? "unknown" : "skipped";
+    return [{ id, state, text: "No recovery was run" }];
   }
-  for (const attempt of record.attempts) {
-    switch (attempt.purpose) {
-      case "resume":
-        checks.push(...resumeChecks(attempt));
-        break;
-      case "resume-killed":
-        checks.push(killedChecks(attempt));
-        break;
-      case "resume-again":
-        checks.push(...againChecks(attempt));
-        break;
-      case "stand-down":
-        checks.push(...standDownChecks(attempt));
-        break;
-    }
+  const broken = attempts.findLastIndex((attempt) => attempt.purpose === "resume-killed");
+  const again = attempts.findIndex((attempt) => attempt.purpose === "resume-again");
+  if (broken > last) {
+    const text = "After the recovery had been killed half-way, none ran to its end";
+    return [{ id, state: "unknown", text }];
   }
-  return checks;
+  if (again >= 0 && again < last) {
+    const text = "A second recovery is noted before the first one, which cannot be";
+    return [{ id, state: "unknown", text }];
+  }
+  return [];
 }
 
 /** How a command ended, for a sentence. */
@@ -46,81 +69,68 @@ export function endingOf(phase: PhaseRecord): string {
 }
 
 function exitCheck(id: string, what: string, phase: PhaseRecord): Check {
-  const ok = phase.exitCode === 0 && phase.limitHit === null && phase.signal === null &&
-    phase.startError === null;
-  const unseen = phase.endedMs === null;
+  const { exitCode, signal, limitHit, startError, endedMs, endedByLab } = phase;
+  const failed = limitHit !== null || startError !== null;
+  // Ended by us without a limit: we broke it off, so nobody knows how it would have ended.
+  const brokenOff = endedByLab && !failed;
+  const unseen = !failed && (endedMs === null || (exitCode === null && signal === null));
+  const ok = exitCode === 0 && signal === null && !failed;
   const said = phase.stderrTail.trim().split("\n").at(-1) ?? "";
   return {
     id,
-    state: ok ? "ok" : unseen ? "unknown" : "bad",
-    text: `${what} ${endingOf(phase)}${
-      ok || said === "" ? "" : `; it said: ${said.slice(0, 200)}`
-    }`,
+    state: brokenOff || unseen ? "unknown" : ok ? "ok" : "bad",
+    text: brokenOff
+      ? `${what} was broken off by the lab before its end`
+      : `${what} ${endingOf(phase)}${ok || said === "" ? "" : `; it said: ${said.slice(0, 200)}`}`,
   };
 }
 
-function resumeChecks(attempt: AttemptRecord): Check[] {
-  return [
-    exitCheck("resume-exit", "The recovery", attempt.phase),
-    killCheck("resume-clean", "the recovery", attempt.kill),
-  ];
-}
-
-function killedChecks(attempt: AttemptRecord): Check {
-  if (!attempt.phase.endedByLab) {
-    return {
-      id: "resume-killed",
-      state: "unknown",
-      text: "The recovery ended before it could be killed half-way",
-    };
-  }
-  return killCheck("resume-killed", "the recovery that was killed half-way", attempt.kill);
+function killedCheck({ phase }: AttemptRecord): Check[] {
+  return phase.endedByLab ? [] : [{
+    id: "resume-killed",
+    state: "unknown",
+    text: "The recovery ended before it could be killed half-way",
+  }];
 }
 
 function againChecks(attempt: AttemptRecord): Check[] {
-  const before = new Map(attempt.artifactsBefore.map((artifact) => [artifact.path, artifact]));
-  const touched = attempt.artifactsAfter.filter((after) => {
-    const old = before.get(after.path);
-    return old === undefined || old.sha256 !== after.sha256 || old.inode !== after.inode ||
-      old.mtimeMs !== after.mtimeMs;
-  });
-  const lost = attempt.artifactsBefore.filter((old) =>
-    !attempt.artifactsAfter.some((after) => after.path === old.path)
-  );
-  const first = touched[0] ?? lost[0];
+  const touched = firstTouched(attempt.artifactsBefore, attempt.artifactsAfter);
   return [
     exitCheck("resume-again-exit", "The second recovery, with nothing left to do,", attempt.phase),
-    killCheck("resume-again-clean", "the second recovery", attempt.kill),
     {
       id: "resume-again-idle",
-      state: first === undefined ? "ok" : "bad",
-      text: first === undefined
+      state: touched === null ? "ok" : "bad",
+      text: touched === null
         ? "A second recovery finds everything done and touches nothing"
-        : `A second recovery touched ${touched.length + lost.length} finished output(s), the ` +
-          `first is "${first.path}"`,
+        : `A second recovery touched ${touched.count} finished output(s), the first is ` +
+          `"${touched.path}"`,
     },
   ];
 }
 
 function standDownChecks(attempt: AttemptRecord): Check[] {
-  const before = JSON.stringify(attempt.artifactsBefore);
-  const lockKept = attempt.lockBefore !== null && attempt.lockBefore === attempt.lockAfter;
-  const worked = before !== JSON.stringify(attempt.artifactsAfter);
+  const { phase, lockBefore, lockAfter } = attempt;
+  const lockKept = lockBefore === lockAfter;
+  const touched = firstTouched(attempt.artifactsBefore, attempt.artifactsAfter);
+  const ran = phase.startError === null;
   return [
     {
       id: "live-lock-respected",
-      state: lockKept ? "ok" : "bad",
-      text: lockKept
+      state: lockBefore === null ? "unknown" : lockKept ? "ok" : "bad",
+      text: lockBefore === null
+        ? "There was no lock of a live owner to respect"
+        : lockKept
         ? "The lock of a live owner was left alone"
         : "The lock of a live owner was removed or changed",
     },
     {
       id: "live-owner-respected",
-      state: worked ? "bad" : "ok",
-      text: worked
-        ? "The recovery worked on outputs although the lock's owner is alive"
-        : "The recovery wrote nothing while the lock's owner is alive",
+      state: touched !== null ? "bad" : ran ? "ok" : "unknown",
+      text: touched !== null
+        ? `The recovery worked on "${touched.path}" although the lock's owner is alive`
+        : ran
+        ? "The recovery wrote nothing while the lock's owner is alive"
+        : `The recovery ${endingOf(phase)}, so it could not stand down`,
     },
-    killCheck("stand-down-clean", "the recovery that stood down", attempt.kill),
   ];
 }

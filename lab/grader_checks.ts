@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Check, KillRecord } from "./record.ts";
+import type { Artifact, Check, KillRecord } from "./record.ts";
 
 /** Judges one kill record. Survivors are a fail; a witness that was not heard is unproven. */
 export function killCheck(id: string, whose: string, kill: KillRecord | null): Check {
@@ -40,4 +40,28 @@ export function tri(
 ): Check {
   if (answer === null) return { id, state: "unknown", text: unknownText };
   return answer ? { id, state: "ok", text: okText } : { id, state: "bad", text: badText };
+}
+
+/** Whether a file was written again, although perhaps with the same content. */
+export function isRewritten(before: Artifact, after: Artifact | undefined): boolean {
+  return after !== undefined &&
+    (before.inode !== after.inode || before.mtimeMs !== after.mtimeMs);
+}
+
+/** The first output that was made, removed, changed or written again, and how many there are. */
+export function firstTouched(
+  before: readonly Artifact[],
+  after: readonly Artifact[],
+): { path: string; count: number } | null {
+  const old = new Map(before.map((artifact) => [artifact.path, artifact]));
+  const now = new Set(after.map((artifact) => artifact.path));
+  const touched = [
+    ...after.filter((artifact) => {
+      const was = old.get(artifact.path);
+      return was === undefined || was.sha256 !== artifact.sha256 || isRewritten(was, artifact);
+    }),
+    ...before.filter((artifact) => !now.has(artifact.path)),
+  ];
+  const [first] = touched;
+  return first === undefined ? null : { path: first.path, count: touched.length };
 }

@@ -211,6 +211,8 @@ export const runRecordSchema = z.strictObject({
     sha256: sha256.nullable(),
     files: z.int().min(0),
     skipped: z.array(z.strictObject({ path: z.string(), reason: z.string() })),
+    /** Hash of each file; a path that ends with `/` stands for all below it. Bounded. */
+    manifest: z.record(z.string(), sha256).nullable().optional(),
   }).nullable(),
   /** The contract as it was understood, and its hash. */
   contract: z.strictObject({

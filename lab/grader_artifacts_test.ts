@@ -1,0 +1,315 @@
+// The grader on outputs: how many, whole, untouched, and quiet afterwards.
+
+import { assertEquals } from "@std/assert";
+import { assertGrades, at, damaged, output, outputs, sha } from "./_grader_fixtures.ts";
+import { grade } from "./grader.ts";
+import { isRewritten } from "./grader_artifacts.ts";
+import type { Artifact, RunRecord } from "./record.ts";
+
+/** Changes the outputs as the recovery left them and as they are at the end. */
+function left(change: (artifacts: Artifact[]) => void) {
+  return (record: RunRecord) => {
+    const { artifactsBefore, artifactsAfter } = at(record.attempts, 3);
+    const { artifactsAfter: recovered } = at(record.attempts, 2);
+    for (const list of [recovered, artifactsBefore, artifactsAfter, record.artifacts]) change(list);
+  };
+}
+
+/** Sets the content checks, in what was declared as well. */
+function checks(contentChecks: string[], emptyAllowed = false) {
+  return (record: RunRecord) => {
+    Object.assign(record.contract, { contentChecks, emptyAllowed });
+    record.contract.declared = {
+      artifacts: {
+        count: record.contract.count ?? 0,
+        emptyAllowed,
+        ...Object.fromEntries(contentChecks.map((name) => [name, true])),
+      },
+    };
+  };
+}
+
+function both(...damages: ((record: RunRecord) => void)[]) {
+  return (record: RunRecord) => damages.forEach((damage) => damage(record));
+}
+
+Deno.test("outputs must be as many as declared, each once", () => {
+  const count = (value: number | null) => (r: RunRecord) => {
+    r.contract.count = value;
+    r.contract.declared = {};
+    if (value !== null) r.control?.artifacts.splice(value);
+  };
+  const nothing = (r: RunRecord) => {
+    left((list) => list.splice(0))(r);
+    r.artifactsAtFault = [];
+    r.finishedAtFault = [];
+    r.checkpoint = r.effects = null;
+  };
+  assertGrades({
+    "missing": ["fail artifacts-complete", left((list) => list.pop())],
+    "all missing": ["fail artifacts-complete", left((list) => list.splice(0))],
+    "listed twice": ["fail artifacts-once", left((list) => list.push(at(outputs(), 5)))],
+    "listed twice, and one missing": [
+      "fail artifacts-once",
+      left((list) => list.splice(5, 1, at(outputs(), 4))),
+    ],
+    "one more": ["fail artifacts-once", left((list) => list.push(at(outputs(7), 6)))],
+    "not declared": ["unproven artifacts-declared", count(null)],
+    "zero declared": ["unproven artifacts-declared", both(count(0), nothing)],
+    "not declared, and nothing there": [
+      "unproven artifacts-declared",
+      both(count(null), nothing),
+    ],
+    "the same content in several files": ["pass", (r) => {
+      const same = (artifact: Artifact) =>
+        Object.assign(artifact, output("x", "same\nEND\n"), {
+          path: artifact.path,
+          mtimeMs: artifact.mtimeMs,
+          inode: artifact.inode,
+        });
+      r.artifacts.forEach(same);
+      r.artifactsAtFault.forEach(same);
+      r.control?.artifacts.forEach(same);
+      for (const each of r.attempts) {
+        [...each.artifactsBefore, ...each.artifactsAfter].forEach(same);
+      }
+    }],
+  });
+  assertEquals(
+    grade(damaged(left((list) => list.pop()))).reason,
+    "1 of 6 outputs are missing: out/6.md",
+  );
+  assertEquals(
+    grade(damaged(left((list) => list.push(output("out/1 (copy).md"))))).reason,
+    "7 outputs instead of 6: something was done twice or under another name: out/1 (copy).md",
+  );
+});
+
+Deno.test("the right number does not hide one made twice under another name", () => {
+  const renamed = left((list) => list.splice(5, 1, output("out/7.md")));
+  assertGrades({
+    "names that were stable": ["unproven artifacts-named", renamed],
+    "names that differ in each run": [
+      "pass",
+      both(renamed, (r) => {
+        r.control?.artifacts.forEach((each, i) => each.path = `out/run-1-${i}.md`);
+      }),
+    ],
+    "nothing was there to tell": [
+      "pass",
+      both(renamed, (r) => {
+        r.artifactsAtFault = [];
+        r.finishedAtFault = [];
+      }),
+    ],
+  });
+  assertEquals(
+    grade(damaged(renamed)).reason,
+    '"out/7.md" is there, which the control run did not make, and "out/6.md" is not: perhaps one ' +
+      "output was made twice and the other one not at all",
+  );
+});
+
+Deno.test("each output must be whole", () => {
+  const empty = left((list) =>
+    list.splice(5, 1, { ...at(outputs(), 5), bytes: 0, sha256: sha("") })
+  );
+  const emptyControl = (r: RunRecord) =>
+    void Object.assign(at(r.control?.artifacts ?? [], 5), { bytes: 0, sha256: sha("") });
+  assertGrades({
+    "a problem": ["fail artifacts-whole", left((list) => at(list, 4).problems.push("it is torn"))],
+    "empty": ["fail artifacts-whole", empty],
+    "empty and allowed": ["pass", both(checks(["endsWith"], true), empty, emptyControl)],
+    "empty and allowed, but a problem": [
+      "fail artifacts-whole",
+      both(checks(["check"], true), empty, left((list) => at(list, 5).problems.push("no"))),
+    ],
+    "same as control": ["pass", checks(["sameAsControl"])],
+    "not the same as control": [
+      "fail artifacts-whole",
+      both(checks(["sameAsControl"]), left((list) => list[5] = output("out/6.md", "other\nEND"))),
+    ],
+    "not made by control": [
+      "fail artifacts-whole",
+      both(checks(["sameAsControl"]), left((list) => list[5] = output("out/7.md"))),
+    ],
+    "no control to compare with": [
+      "unproven artifacts-comparable",
+      both(checks(["sameAsControl"]), (r) => {
+        r.control = null;
+        r.controlSkipped = "it costs money";
+      }),
+    ],
+    "other content than control, which nobody asked about": [
+      "pass",
+      left((list) => list[5] = output("out/6.md", "written at noon\nEND\n")),
+    ],
+  });
+  assertEquals(
+    grade(damaged(both(checks(["sameAsControl"]), left((list) => list[5] = output("out/7.md")))))
+      .reason,
+    '"out/7.md" is not whole: the control run did not make it',
+  );
+});
+
+Deno.test("finished work must stay as it was", () => {
+  const everywhere = (change: (artifact: Artifact) => void) => (r: RunRecord) => {
+    for (const each of r.attempts) {
+      for (const list of [each.artifactsBefore, each.artifactsAfter]) change(at(list, 1));
+    }
+    change(at(r.artifacts, 1));
+  };
+  const other = output("out/2.md", "longer text than before\nEND\n");
+  const { bytes, sha256 } = other;
+  assertGrades({
+    "other content": [
+      "fail finished-untouched",
+      everywhere((artifact) => Object.assign(artifact, { bytes, sha256 })),
+    ],
+    "gone": ["fail finished-untouched", (r) => {
+      left((list) => list.splice(1, 1))(r);
+      r.contract.count = 5;
+      r.contract.declared = {};
+      r.control?.artifacts.splice(1, 1);
+    }],
+    "written again": ["fail finished-rewritten", everywhere((artifact) => artifact.mtimeMs += 5)],
+    "another file": ["fail finished-rewritten", everywhere((artifact) => artifact.inode = 1)],
+    "not in the record": ["fail finished-untouched", (r) => r.finishedAtFault.push("out/9.md")],
+    "what was not finished may change": ["pass", (r) => {
+      r.finishedAtFault = ["out/1.md", "out/3.md"];
+      everywhere((artifact) => Object.assign(artifact, { bytes, sha256 }))(r);
+    }],
+    "nothing was finished": ["pass", (r) => {
+      r.finishedAtFault = [];
+      r.artifactsAtFault = [];
+    }],
+    "one output that grows until it is whole": ["pass", (r) => {
+      const half = output("out/all.txt", "1\n2\n3\n");
+      const whole = { ...output("out/all.txt", "1\n2\n3\n4\n5\n6\nEND\n"), mtimeMs: 1 };
+      r.contract.count = 1;
+      r.contract.declared = {};
+      r.checkpoint = r.effects = null;
+      r.artifactsAtFault = [half];
+      r.finishedAtFault = [];
+      r.attempts = r.attempts.filter((each) => each.purpose === "resume");
+      Object.assign(at(r.attempts, 0), { artifactsBefore: [half], artifactsAfter: [whole] });
+      r.artifacts = [whole];
+      r.control?.artifacts.splice(0, 6, { ...whole, inode: 3 });
+    }],
+  });
+  assertEquals(
+    grade(damaged(everywhere((artifact) => artifact.inode = 1))).reason,
+    "1 output(s) that were finished before the failure were made again, the first is " +
+      '"out/2.md"',
+  );
+});
+
+Deno.test("isRewritten() sees another file and another time, and nothing in a lost one", () => {
+  const [one] = outputs(1) as [Artifact];
+  assertEquals(isRewritten(one, { ...one }), false);
+  assertEquals(isRewritten(one, { ...one, mtimeMs: 1 }), true);
+  assertEquals(isRewritten(one, { ...one, inode: null }), true);
+  assertEquals(isRewritten(one, undefined), false);
+});
+
+Deno.test("half a file that the failure left and nobody touched is not taken for a whole one", () => {
+  const half = output("out/3.md", "text of o\nEND\n");
+  const torn = (r: RunRecord) => {
+    r.finishedAtFault = ["out/1.md", "out/2.md"];
+    r.artifactsAtFault[2] = half;
+    for (const each of r.attempts) each.artifactsBefore[2] = each.artifactsAfter[2] = half;
+    r.artifacts[2] = half;
+  };
+  const varying = (r: RunRecord) => {
+    at(r.control?.artifacts ?? [], 5).sha256 = sha("other, of the same length");
+  };
+  const noControl = (r: RunRecord) => {
+    r.control = null;
+    r.controlSkipped = "it costs money";
+  };
+  const unproven = "unproven artifacts-not-torn";
+  assertGrades({
+    "nothing declared": [unproven, both(torn, checks([]))],
+    "a least size tells nothing": [unproven, both(torn, checks(["minBytes"]))],
+    "a finished one that is shorter": [
+      unproven,
+      both(torn, checks([]), (r) => r.finishedAtFault.push("out/3.md")),
+    ],
+    "a check of the user's": ["pass", both(torn, checks(["check"]))],
+    "an end mark, and outputs that differ from run to run": [
+      "pass",
+      both(torn, checks(["endsWith"]), varying),
+    ],
+    "an end mark, but all others are the control run's": [
+      unproven,
+      both(torn, checks(["endsWith"])),
+    ],
+    "no control run, no declaration": [unproven, both(torn, checks([]), noControl)],
+    "no control run, an end mark": ["pass", both(torn, checks(["endsWith"]), noControl)],
+    "no control run, but finished long before": [
+      "pass",
+      both(checks([]), noControl),
+    ],
+    "as long as the control run's": [
+      "pass",
+      both(checks([]), (r) => {
+        r.finishedAtFault = ["out/1.md", "out/2.md"];
+      }),
+    ],
+    "the recovery made it again": [
+      "pass",
+      both(checks([]), (r) => {
+        r.finishedAtFault = ["out/1.md", "out/2.md"];
+        r.artifactsAtFault[2] = half;
+      }),
+    ],
+  });
+  assertEquals(
+    grade(damaged(both(torn, checks([])))).reason,
+    '"out/3.md" is as the failure left it and shorter than in the control run: it may be half a ' +
+      'file. Declare how a whole one looks: "endsWith", "check" or "sameAsControl"',
+  );
+});
+
+Deno.test("after success nothing may change any more", () => {
+  const id = "quiet-after-success";
+  const final = (change: (artifact: Artifact) => void) => (r: RunRecord) =>
+    change(at(r.artifacts, 5));
+  assertGrades({
+    "nobody looked": [`unproven ${id}`, (r) => r.quiet = null],
+    "looked for no time": [`unproven ${id}`, (r) => {
+      if (r.quiet) r.quiet.observedMs = 0;
+    }],
+    "seen to change": [`fail ${id}`, (r) => r.quiet?.changed.push({ path: "a", by: null })],
+    "other content at the final look": [
+      `fail ${id}`,
+      final((each) => {
+        Object.assign(each, output("out/6.md", "text of out/6.md\nEND\nand more\nEND\n"));
+      }),
+    ],
+    "written again before the final look": [`fail ${id}`, final((each) => each.mtimeMs++)],
+    "replaced before the final look": [`fail ${id}`, final((each) => each.inode = 7)],
+    "other outputs when the second recovery began": [`fail ${id}`, (r) => {
+      at(r.attempts, 2).artifactsAfter.pop();
+    }],
+    "seen to change in no time at all": [`fail ${id}`, (r) => {
+      r.quiet = { observedMs: 0, changed: [{ path: "a", by: null }] };
+    }],
+  });
+  const given = grade(damaged((r) => {
+    r.quiet?.changed.push({ path: "out/2.md", by: "sleep (pid 77)" });
+  }));
+  assertEquals(
+    given.reason,
+    '"out/2.md" changed after the recovery had reported success; the writer is sleep (pid 77)',
+  );
+});
+
+Deno.test("recovery must be timed", () => {
+  assertGrades({
+    "not timed": ["unproven recovery-measured", (r) => r.recoveryMs = null],
+    "at once": ["pass", (r) => {
+      r.recoveryMs = 51;
+    }],
+  });
+});

@@ -1,0 +1,165 @@
+/**
+ * The grader's checks on what a job itself keeps about its work: its checkpoint and its effects.
+ *
+ * A checkpoint is read without knowing the job, so the reading can be wrong: a number may count
+ * rows, or name the last unit from 0 on. What the control run left tells: where our reading does
+ * not even fit that, it is not held against the recovery.
+ *
+ * @module
+ */
+import type { Check, CheckpointRecord, RunRecord } from "./record.ts";
+
+/** Checks that the checkpoint agrees with the files on disk. */
+export function checkpointCheck(record: RunRecord): Check {
+  const id = "checkpoint-in-step";
+  const { checkpoint, control } = record;
+  if (checkpoint === null) {
+    return declares(record, "checkpoint")
+      ? {
+        id,
+        state: "unknown",
+        text: "The contract declares a checkpoint, but nobody looked at it",
+      }
+      : { id, state: "skipped", text: "The contract declares no checkpoint" };
+  }
+  const count = record.contract.count;
+  const inStep = isInStep(checkpoint, count);
+  const whole = control?.checkpoint ?? null;
+  if (inStep === true || (whole !== null && isAsInControl(checkpoint, whole, count))) {
+    return { id, state: "ok", text: okText(checkpoint) };
+  }
+  const state = stateOf(checkpoint, inStep, whole, count);
+  return {
+    id,
+    state,
+    text: state === "bad"
+      ? `The checkpoint does not agree with the disk: ${mismatchOf(checkpoint, count)}`
+      : !checkpoint.present
+      ? `There is no checkpoint at "${checkpoint.path}" at the end`
+      : `The checkpoint could not be compared with the disk: ${mismatchOf(checkpoint, count)}. ` +
+        'Say where the finished units stand in it: "checkpoint": {"doneAt": "/…"}',
+  };
+}
+
+function okText(checkpoint: CheckpointRecord): string {
+  return checkpoint.present
+    ? "The checkpoint agrees with the files on disk"
+    : "There is no checkpoint at the end, as after the control run";
+}
+
+/** Whether claims and disk agree; `null` when they could not be compared. */
+function isInStep(checkpoint: CheckpointRecord, count: number | null): boolean | null {
+  if (!checkpoint.present) return null;
+  if (
+    checkpoint.parses === false || checkpoint.claimedAbsent.length > 0 ||
+    checkpoint.unclaimedPresent.length > 0
+  ) return false;
+  if (checkpoint.parses === null || checkpoint.claims === null || count === null) return null;
+  return checkpoint.claims === count;
+}
+
+/** Whether it is what a whole run leaves: none, the same bytes, or as many claims. */
+function isAsInControl(
+  checkpoint: CheckpointRecord,
+  whole: CheckpointRecord,
+  count: number | null,
+): boolean {
+  if (!checkpoint.present || !whole.present) return checkpoint.present === whole.present;
+  if (checkpoint.sha256 !== null && checkpoint.sha256 === whole.sha256) return true;
+  return isInStep(whole, count) === false && checkpoint.parses === true &&
+    checkpoint.claims !== null && checkpoint.claims > 0 && checkpoint.claims === whole.claims;
+}
+
+function stateOf(
+  checkpoint: CheckpointRecord,
+  inStep: boolean | null,
+  whole: CheckpointRecord | null,
+  count: number | null,
+): "bad" | "unknown" {
+  if (whole === null) {
+    const isGuess = checkpoint.parses !== false && checkpoint.comparedBy === "count";
+    return inStep === false && !isGuess ? "bad" : "unknown";
+  }
+  const isTorn = whole.parses === true && checkpoint.sha256 !== null && checkpoint.parses !== true;
+  return isTorn || (inStep === false && isInStep(whole, count) === true) ? "bad" : "unknown";
+}
+
+function mismatchOf(checkpoint: CheckpointRecord, count: number | null): string {
+  const { claimedAbsent, unclaimedPresent, problem } = checkpoint;
+  if (problem !== null) return problem;
+  if (claimedAbsent.length > 0) {
+    return `it claims ${claimedAbsent.slice(0, 3).join(", ")}, which the disk does not hold`;
+  }
+  if (unclaimedPresent.length > 0) {
+    return `it does not know of ${unclaimedPresent.slice(0, 3).join(", ")}`;
+  }
+  return checkpoint.claims === null
+    ? "nothing in it says which units are done"
+    : `it claims ${checkpoint.claims} of ${count}`;
+}
+
+/** Checks that every effect happened, and once. */
+export function effectChecks(record: RunRecord): Check[] {
+  const { effects } = record;
+  if (effects === null) {
+    return declares(record, "effects")
+      ? [{
+        id: "effects-complete",
+        state: "unknown",
+        text: "The contract declares effects, but nobody looked at them",
+      }]
+      : [];
+  }
+  const doubled = effects.doubled[0];
+  return [
+    {
+      id: "effects-once",
+      state: doubled === undefined ? "ok" : "bad",
+      text: doubled === undefined
+        ? `Each of the ${effects.keys} effects happened once`
+        : `The effect "${doubled.key}" happened ${doubled.count} times`,
+    },
+    effectsCompleteCheck(record, effects),
+  ];
+}
+
+function effectsCompleteCheck(
+  { contract, control }: RunRecord,
+  effects: NonNullable<RunRecord["effects"]>,
+): Check {
+  const id = "effects-complete";
+  const { missing, unexpected = [], unknown, unreadable, keys, path } = effects;
+  const some = (list: readonly string[]) => list.slice(0, 3).join(", ");
+  // Not one key came again: they are made anew in each run, so that runs cannot be compared.
+  const isIncomparable = missing.length > 0 && keys > 0 && unexpected.length === keys;
+  if (missing.length > 0 && !isIncomparable) {
+    return { id, state: "bad", text: `The effect "${missing[0]}" never happened` };
+  }
+  const doubt = isIncomparable
+    ? `No key of the control run came again (${some(missing)}), but others did ` +
+      `(${some(unexpected)}). Name a part that stays the same with "keyAt"`
+    : unreadable > 0 || unknown.length > 0
+    ? `Of ${unknown.length + unreadable} effect(s) nobody can say whether they happened: ` +
+      (some(unknown) || "unreadable lines")
+    : keys === 0
+    ? `Not one effect is noted in "${path}"`
+    : unexpected.length > 0
+    ? `There are effects that the control run did not have: ${some(unexpected)}. Perhaps ` +
+      "something was sent again under another key"
+    : control === null && contract.count !== null && keys < contract.count
+    ? `${keys} effects for ${contract.count} outputs, and no control run that tells how many ` +
+      "there must be"
+    : null;
+  return {
+    id,
+    state: doubt === null ? "ok" : "unknown",
+    text: doubt ?? `No effect is missing (${keys} seen)`,
+  };
+}
+
+/** Whether the user's contract declares something, so that a record without it is not complete. */
+function declares({ kind, contract }: RunRecord, key: "checkpoint" | "effects"): boolean {
+  const { declared } = contract;
+  return kind !== "drill" && typeof declared === "object" && declared !== null &&
+    !Array.isArray(declared) && declared[key] !== undefined;
+}
