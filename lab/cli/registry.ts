@@ -14,6 +14,7 @@ export const REGISTRY: readonly CommandEntry[] = [
   { name: "drills", load: () => import("./commands/drills.ts") },
   { name: "list", load: () => import("./commands/list.ts") },
   { name: "show", load: () => import("./commands/show.ts") },
+  { name: "self-test", load: () => import("./commands/self_test.ts") },
   { name: "help", load: () => import("./commands/help.ts") },
   { name: "rehearse", load: () => import("./commands/rehearse.ts") },
   { name: "permissions", load: () => import("./commands/permissions.ts") },
