@@ -66,7 +66,9 @@ export function tornBytes(bytes: Uint8Array, shape: TearShape, name: string): Ui
 /** The last record, without its end and without its newline. */
 function cutLastLine(bytes: Uint8Array): Uint8Array {
   const end = bytes.at(-1) === NEWLINE ? bytes.length - 1 : bytes.length;
-  const start = bytes.lastIndexOf(NEWLINE, end - 1) + 1;
+  let start = bytes.lastIndexOf(NEWLINE, end - 1) + 1;
+  // A line with one bracket in it is no record: what stands before it is the last one.
+  while (end - start < 2 && start > 1) start = bytes.lastIndexOf(NEWLINE, start - 2) + 1;
   if (end - start < 2) throw new RangeError("Cannot cut the last line: it has no two bytes");
   return bytes.slice(0, start + Math.ceil((end - start) / 2));
 }
