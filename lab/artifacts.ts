@@ -4,7 +4,8 @@
  *
  * @module
  */
-import { globToRegExp, isGlob, join, relative } from "@std/path";
+import { join, relative } from "@std/path";
+import { type GlobStep, globSteps } from "./glob_steps.ts";
 import { hashFile } from "./hash.ts";
 import type { Artifact } from "./record.ts";
 
@@ -12,7 +13,10 @@ import type { Artifact } from "./record.ts";
 export interface ArtifactSpec {
   /** Folder that the globs are relative to: the workspace copy. */
   root: string;
-  /** Relative globs; `*` stays inside a folder, `**` does not. */
+  /**
+   * Relative globs, as in a shell: `*` stays inside a folder and `**` does not, neither of them
+   * stands for a name that begins with a dot or follows a link to a folder.
+   */
   globs: readonly string[];
   /** Shortest whole output. */
   minBytes?: number | undefined;
@@ -41,27 +45,96 @@ export const ARTIFACTS_MAX = 100_000;
  * @throws {RangeError} When the globs match more than {@linkcode ARTIFACTS_MAX} files.
  */
 export function listArtifacts(spec: ArtifactSpec): ArtifactGlimpse[] {
-  const found = new Map<string, ArtifactGlimpse>();
-  for (const glob of spec.globs) {
-    const { prefix, pattern, deep } = splitGlob(glob);
-    if (pattern === null) {
-      const glimpse = glimpseOf(spec.root, prefix);
-      if (glimpse !== null) found.set(prefix, glimpse);
-      continue;
-    }
-    walk(spec.root, prefix, deep, (path) => {
-      if (found.has(path) || !pattern.test(path)) return;
-      const glimpse = glimpseOf(spec.root, path);
-      if (glimpse !== null) found.set(path, glimpse);
-      if (found.size > ARTIFACTS_MAX) {
-        throw new RangeError(
-          `Cannot watch the outputs: "${glob}" matches more than ${ARTIFACTS_MAX} files. ` +
-            "Name the outputs more closely",
-        );
-      }
-    });
+  const search = new Search(spec.root);
+  for (const glob of spec.globs) search.add(glob);
+  return [...search.found.values()].sort((a, b) => a.path < b.path ? -1 : 1);
+}
+
+/** One look for outputs. */
+class Search {
+  readonly found = new Map<string, ArtifactGlimpse>();
+  readonly #root: string;
+  #glob = "";
+
+  constructor(root: string) {
+    this.#root = root;
   }
-  return [...found.values()].sort((a, b) => a.path < b.path ? -1 : 1);
+
+  add(glob: string): void {
+    this.#glob = glob;
+    for (const steps of globSteps(glob)) this.#enter("", steps, 0);
+  }
+
+  /** Goes on with the steps from `at` on, from inside a folder. */
+  #enter(folder: string, steps: readonly GlobStep[], at: number): void {
+    const step = steps[at];
+    if (step === undefined) return;
+    // A folder that was named may be a link, and what is behind it must be inside as well.
+    const isNamed = steps[at - 1]?.kind === "name";
+    if (step.kind !== "name") {
+      if (!isNamed || this.#isInside(folder)) this.#read(folder, steps, at);
+    } else if (at < steps.length - 1) this.#enter(below(folder, step.name), steps, at + 1);
+    else if (!isNamed || this.#isInside(folder)) this.#note(below(folder, step.name));
+  }
+
+  #read(folder: string, steps: readonly GlobStep[], at: number): void {
+    try {
+      this.#match(folder, [...Deno.readDirSync(`${this.#root}/${folder}`)], steps, at);
+    } catch (error) {
+      if (error instanceof RangeError) throw error;
+      // Not there (yet), or gone while we looked.
+    }
+  }
+
+  #match(
+    folder: string,
+    entries: readonly Deno.DirEntry[],
+    steps: readonly GlobStep[],
+    at: number,
+  ): void {
+    const step = steps[at];
+    if (step?.kind === "match") {
+      const isLast = at === steps.length - 1;
+      for (const { name, isDirectory } of entries) {
+        if (name.startsWith(".") !== step.hidden || !step.pattern.test(name)) continue;
+        const path = below(folder, name);
+        if (isLast) {
+          if (!isDirectory) this.#note(path);
+        } else if (isDirectory) this.#enter(path, steps, at + 1);
+      }
+    } else if (step?.kind === "deep") {
+      if (steps[at + 1]?.kind === "match") this.#match(folder, entries, steps, at + 1);
+      else this.#enter(folder, steps, at + 1);
+      for (const { name, isDirectory } of entries) {
+        if (isDirectory && !name.startsWith(".")) this.#read(below(folder, name), steps, at);
+      }
+    }
+  }
+
+  #isInside(folder: string): boolean {
+    try {
+      return isInside(this.#root, `${this.#root}/${folder}`);
+    } catch {
+      return false; // Not there (yet).
+    }
+  }
+
+  #note(path: string): void {
+    if (this.found.has(path)) return;
+    const glimpse = glimpseOf(this.#root, path);
+    if (glimpse === null) return;
+    this.found.set(path, glimpse);
+    if (this.found.size > ARTIFACTS_MAX) {
+      throw new RangeError(
+        `Cannot watch the outputs: "${this.#glob}" matches more than ${ARTIFACTS_MAX} files. ` +
+          "Name the outputs more closely",
+      );
+    }
+  }
+}
+
+function below(folder: string, name: string): string {
+  return folder === "" ? name : `${folder}/${name}`;
 }
 
 /** Lists and reads the outputs: hash, and what is wrong with each by the declared checks. */
@@ -107,10 +180,13 @@ function problemsOf(path: string, bytes: number, spec: ArtifactSpec): string[] {
   return problems;
 }
 
+/** White space after an end mark that is overlooked, in bytes. */
+const SPACE_BYTES_MAX = 4096;
+
 /** The last bytes of a file as text; trailing white space is cut unless the mark ends with it. */
 function tailOf(path: string, bytes: number, mark: string): string {
   using file = Deno.openSync(path);
-  const length = Math.min(bytes, new TextEncoder().encode(mark).length + 64);
+  const length = Math.min(bytes, new TextEncoder().encode(mark).length + SPACE_BYTES_MAX);
   file.seekSync(bytes - length, Deno.SeekMode.Start);
   const buffer = new Uint8Array(length);
   let at = 0;
@@ -123,65 +199,20 @@ function tailOf(path: string, bytes: number, mark: string): string {
   return mark.trimEnd() === mark ? text.trimEnd() : text;
 }
 
-interface SplitGlob {
-  /** The leading folders without wildcards; the whole path when there is no wildcard. */
-  prefix: string;
-  pattern: RegExp | null;
-  /** Whether matching files can lie deeper than the prefix folder itself. */
-  deep: boolean;
-}
-
-const splitCache = new Map<string, SplitGlob>();
-
-function splitGlob(glob: string): SplitGlob {
-  const known = splitCache.get(glob);
-  if (known !== undefined) return known;
-  const clean = glob.replace(/^(\.\/)+/, "");
-  const parts = clean.split("/");
-  const first = parts.findIndex((part) => isGlob(part));
-  const split = first < 0 ? { prefix: clean, pattern: null, deep: false } : {
-    prefix: parts.slice(0, first).join("/"),
-    pattern: globToRegExp(clean, { globstar: true, extended: true }),
-    deep: first < parts.length - 1,
-  };
-  splitCache.set(glob, split);
-  return split;
-}
-
-function walk(root: string, prefix: string, deep: boolean, visit: (path: string) => void): void {
-  const stack = [prefix];
-  while (stack.length > 0) {
-    const folder = stack.pop() ?? "";
-    let entries: Deno.DirEntry[];
-    try {
-      if (folder === prefix && !isInside(root, join(root, folder))) continue;
-      entries = [...Deno.readDirSync(join(root, folder))];
-    } catch {
-      continue; // Not there (yet), or gone while we looked.
-    }
-    for (const entry of entries) {
-      const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
-      if (entry.isDirectory) {
-        if (deep) stack.push(path);
-      } else visit(path);
-    }
-  }
-}
-
 function isInside(root: string, path: string): boolean {
   const rest = relative(Deno.realPathSync(root), Deno.realPathSync(path));
   return rest !== ".." && !rest.startsWith("../");
 }
 
+/** What a path is as an output; `null` when it is not there, or no file (a folder, a fifo). */
 function glimpseOf(root: string, path: string): ArtifactGlimpse | null {
-  const full = join(root, path);
+  const full = `${root}/${path}`;
   try {
     const info = Deno.lstatSync(full);
     if (!info.isSymlink) return info.isFile ? glimpse(path, info, false) : null;
     try {
       const target = Deno.statSync(full);
-      if (target.isDirectory) return null;
-      return glimpse(path, target, !isInside(root, full));
+      return target.isFile ? glimpse(path, target, !isInside(root, full)) : null;
     } catch {
       return glimpse(path, info, true);
     }
