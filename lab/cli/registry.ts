@@ -17,5 +17,8 @@ export const REGISTRY: readonly CommandEntry[] = [
   { name: "self-test", load: () => import("./commands/self_test.ts") },
   { name: "help", load: () => import("./commands/help.ts") },
   { name: "rehearse", load: () => import("./commands/rehearse.ts") },
+  { name: "replay", load: () => import("./commands/replay.ts") },
   { name: "permissions", load: () => import("./commands/permissions.ts") },
+  { name: "compare", load: () => import("./commands/compare.ts") },
+  { name: "regrade", load: () => import("./commands/regrade.ts") },
 ];
