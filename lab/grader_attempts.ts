@@ -20,6 +20,8 @@ export function attemptChecks(record: RunRecord): Check[] {
           return againChecks(attempt);
         case "stand-down":
           return standDownChecks(attempt);
+        case "beside":
+          return besideChecks(attempt);
       }
     }),
   ];
@@ -30,6 +32,7 @@ const KILL_CHECKS: Record<AttemptRecord["purpose"], readonly [id: string, whose:
   "resume-killed": ["resume-killed", "the recovery that was killed half-way"],
   "resume-again": ["resume-again-clean", "the second recovery"],
   "stand-down": ["stand-down-clean", "the recovery that stood down"],
+  "beside": ["beside-clean", "the recovery that met a living run"],
 };
 
 /** Whether anybody of any attempt is still alive. */
@@ -49,6 +52,10 @@ function resumeRanCheck({ attempts, fault }: RunRecord): Check[] {
   const again = attempts.findIndex((attempt) => attempt.purpose === "resume-again");
   if (broken > last) {
     const text = "After the recovery had been killed half-way, none ran to its end";
+    return [{ id, state: "unknown", text }];
+  }
+  if (attempts.findLastIndex((attempt) => attempt.purpose === "beside") > last) {
+    const text = "After the recovery had stood down before a living run, none ran to its end";
     return [{ id, state: "unknown", text }];
   }
   if (again >= 0 && again < last) {
@@ -106,6 +113,19 @@ function againChecks(attempt: AttemptRecord): Check[] {
           `"${touched.path}"`,
     },
   ];
+}
+
+/** It may wait or stand down, as long as it comes to an end; a recovery after it must do the work. */
+function besideChecks({ phase }: AttemptRecord): Check[] {
+  const failed = phase.limitHit !== null || phase.startError !== null;
+  const seen = phase.endedMs !== null && !phase.endedByLab;
+  return [{
+    id: "beside-ended",
+    state: failed ? "bad" : seen ? "ok" : "unknown",
+    text: failed || seen
+      ? `The recovery that met a living run ${endingOf(phase)}`
+      : "The recovery that met a living run was not seen to end by itself",
+  }];
 }
 
 function standDownChecks(attempt: AttemptRecord): Check[] {

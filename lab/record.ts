@@ -125,12 +125,16 @@ export const effectsSchema = z.strictObject({
   unknown: z.array(z.string()),
 });
 
-/** What one try to recover was for; the grader asks different things of each. */
+/**
+ * What one try to recover was for; the grader asks different things of each. `stand-down` met the
+ * lock of a living owner; `beside` met another living run of the job and ended without success.
+ */
 export const attemptPurposeSchema = z.enum([
   "resume",
   "resume-killed",
   "resume-again",
   "stand-down",
+  "beside",
 ]);
 
 /** One try to recover: the user's resume command, or the repair of a drill. */

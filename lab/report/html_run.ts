@@ -34,6 +34,7 @@ const PURPOSES: Record<string, string> = {
   "resume-killed": "Resume that was killed half-way",
   "resume-again": "Second resume, with nothing left to do",
   "stand-down": "Resume against a living owner of the lock",
+  "beside": "Resume beside a living run, which stood down",
 };
 
 function code(text: string): Markup {

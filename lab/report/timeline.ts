@@ -48,6 +48,7 @@ const ATTEMPT_NAMES: Record<AttemptRecord["purpose"], string> = {
   "resume-killed": "resume, killed",
   "resume-again": "second resume",
   "stand-down": "stand-down",
+  "beside": "resume beside a run",
 };
 
 function phaseMark(phase: PhaseRecord, endMs: number): Mark {
