@@ -16,6 +16,13 @@ export {
 export { type JobEnvironment, jobEnvironment, resolveCommand } from "./job_environment.ts";
 export type { PlanItem } from "./plan.ts";
 export * from "./project_copy.ts";
+export {
+  findReplays,
+  planReplays,
+  replayNumber,
+  type ReplayPlanOptions,
+  UnknownReplayError,
+} from "./replay_plan.ts";
 export { findReplay, type Replay, REPLAYS } from "./replays/mod.ts";
 export { type Scope, scopeFlags, scopeOf, workerPermissions } from "./scope.ts";
 export { plannedScope, runSession, type SessionOptions, type SessionResult } from "./session.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { JournalEntry, ProcessIdentity, RunRecord } from "../lab/mod.ts";
+import type { JournalEntry, ProcessIdentity, RunRecord, WatchRoot } from "../lab/mod.ts";
 import type { Contract } from "./contract.ts";
 import type { StageCommands } from "./stage.ts";
 
@@ -35,7 +35,7 @@ export interface WorkerStart {
   marker: string;
   /** The journal of every run goes here. */
   reportDir: string;
-  watch: { path: string; depth: "full" | "entries" }[];
+  watch: WatchRoot[];
   exclude: string[];
   tools: Record<string, string>;
   plan: PlanItem[];

@@ -26,8 +26,9 @@ import { contentChecksOf } from "./contract.ts";
 import { runControl } from "./control_run.ts";
 import type { FromWorker, PlanItem, WorkerStart } from "./plan.ts";
 import { cloneTree, copyProject, type CopyReport } from "./project_copy.ts";
+import { manifestOf } from "./project_manifest.ts";
 import { providerEnvironment } from "./provider_environment.ts";
-import { findReplay } from "./replays/mod.ts";
+import { findReplay, runUndisturbed } from "./replays/mod.ts";
 import { type ControlResult, Stage } from "./stage.ts";
 
 /** What a rehearsal works with. */
@@ -47,6 +48,7 @@ export class Rehearsal {
   readonly #pristine: string;
   #copy: CopyReport | null = null;
   #projectSha256: string | null = null;
+  #manifest: Record<string, string> | null = null;
   #control: ControlResult | null = null;
   #snapshot: WatchSnapshot | null = null;
   #sentinel: Sentinel | null = null;
@@ -72,6 +74,7 @@ export class Rehearsal {
       exclude: this.#start.exclude,
     });
     this.#projectSha256 = this.#copy.sha256;
+    this.#manifest = this.#projectSha256 === null ? null : manifestOf(this.#copy.manifest);
     // Everything that a run finds beside it must be there before the first look.
     await cloneTree(this.#pristine, this.#start.workspace);
     this.#sentinel = plantSentinel(dirname(this.#start.workspace));
@@ -112,7 +115,7 @@ export class Rehearsal {
       this.#options.post({ type: "progress", text: `${item.subject}: running` });
       await this.#onStage(record.id, record, async (stage) => {
         await stage.freshCopy();
-        await replay.run(stage, variant);
+        await (item.armed ? replay.run(stage, variant) : runUndisturbed(stage));
         if (record.notApplicable !== null) return forgetRun(record);
         if (item.resumeTwice && stage.hasRecovered) await stage.resume("resume-again");
         await stage.finish();
@@ -259,6 +262,7 @@ export class Rehearsal {
     record.project = {
       path: projectDir,
       sha256: this.#projectSha256,
+      manifest: this.#manifest,
       files: this.#copy?.files ?? 0,
       skipped: (this.#copy?.skipped ?? []).slice(0, 1000),
     };

@@ -26,7 +26,7 @@ import { type Contract, killPointOf } from "./contract.ts";
 import { Disk } from "./disk_look.ts";
 import { killResumeHalfWay } from "./kill_resume.ts";
 import { cloneTree } from "./project_copy.ts";
-import { keepQuiet, type QuietOptions } from "./quiet.ts";
+import { keepQuiet, type QuietOptions, type QuietResult } from "./quiet.ts";
 import type { DiskLook, StageOptions, StartResult } from "./stage_types.ts";
 import { type Reached, runUntil, startInSteps } from "./strike.ts";
 
@@ -42,11 +42,18 @@ export type {
 const PACE_BELOW_MS_PER_OUTPUT = 60;
 const CHECK_LIMIT_MS = 30_000;
 
+/** What to know about a quiet period. */
+export interface StageQuiet extends Pick<QuietOptions, "since" | "leftoversMs" | "suspects"> {
+  /** Whether the command claimed that all is done, so that changes speak against it. */
+  isClaim?: boolean;
+}
+
 /** How an attempt is concluded. */
 export interface Conclusion {
   /** Sees and ends the attempt's processes. @default {the stage's own} */
   driver?: Driver;
-  quiet?: Pick<QuietOptions, "since" | "leftoversMs" | "suspects">;
+  /** `null`: the quiet period was observed already. */
+  quiet?: StageQuiet | null;
 }
 
 /** One run of the user's job. */
@@ -266,7 +273,7 @@ export class Stage {
   ): Promise<AttemptRecord> {
     const { journal } = this.options;
     const started = "pid" in spawned;
-    if (started && spawned.ended !== null) await this.quiet(driver, quiet);
+    if (started && spawned.ended !== null && quiet !== null) await this.quiet(driver, quiet);
     if (started) spawned.noteEnd({ endedByLab: spawned.ended === null });
     const kill = await driver.reap(this.graceMs);
     const phase = started ? await driver.finish(spawned) : spawned;
@@ -303,13 +310,17 @@ export class Stage {
   }
 
   /** After the end of a command nothing may change any more; notes who changed what. */
-  async quiet(driver: Driver, options: Conclusion["quiet"] = {}): Promise<void> {
+  async quiet(
+    driver: Driver,
+    { isClaim = true, ...options }: StageQuiet = {},
+  ): Promise<QuietResult> {
     const { journal, clock } = this.options;
     const seen = await keepQuiet({ spec: this.spec, driver, journal, clock, ...options });
     const quiet = this.record.quiet ?? { observedMs: 0, changed: [] };
     quiet.observedMs += seen.observedMs;
-    quiet.changed.push(...seen.changed);
+    if (isClaim) quiet.changed.push(...seen.changed);
     this.record.quiet = quiet;
+    return seen;
   }
 
   /** The final look, after every attempt. */

@@ -3,14 +3,24 @@
  *
  * @module
  */
+import { duplicateWork } from "./duplicate_work.ts";
+import { hollowSuccess } from "./hollow_success.ts";
+import { hungProcess } from "./hung_process.ts";
+import { orphanedChildren } from "./orphaned_children.ts";
 import { ownFailure } from "./own_failure.ts";
 import { rehearsal } from "./rehearsal.ts";
 import type { Replay } from "./replay.ts";
 
 export type { Replay } from "./replay.ts";
+export { runUndisturbed } from "./undisturbed.ts";
 
 /** Every failure that can be replayed. */
-export const REPLAYS: readonly Replay[] = [];
+export const REPLAYS: readonly Replay[] = [
+  hungProcess,
+  orphanedChildren,
+  hollowSuccess,
+  duplicateWork,
+];
 
 /** What `rehearse` does: a kill half-way, or the job's own failure. */
 const PLAIN: readonly Replay[] = [rehearsal, ownFailure];

@@ -14,13 +14,6 @@ export const rehearsal: Replay = {
   needs: () => null,
   async run(stage) {
     const { record } = stage;
-    if (!record.fault.armed) {
-      const start = await stage.startUntil(Infinity);
-      await stage.killStart(start);
-      await stage.noteFaultState();
-      await stage.resume();
-      return;
-    }
     const start = await stage.startUntil(stage.killPoint);
     const kill = await stage.killStart(start);
     const { artifacts } = await stage.noteFaultState();

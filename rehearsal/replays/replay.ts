@@ -22,7 +22,10 @@ export interface Replay {
    * Does the failure and the recovery on the stage. A fresh copy is in place; the final look, the
    * second recovery and the containment are done by the caller.
    *
-   * Must do the same in a disarmed run (`stage.record.fault.armed === false`), without the failure.
+   * Not called in a disarmed run: the job runs undisturbed then. A replay that calls
+   * `stage.deliver` must hand over what it has seen, never what it has done: where the job could not
+   * be struck, it delivers nothing, and the verdict is `unproven`. What turns out not to apply to
+   * this job is said in `stage.record.notApplicable`.
    */
   run(stage: Stage, variant: string): Promise<void>;
 }
