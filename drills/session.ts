@@ -27,12 +27,13 @@ import {
   sweepLabs,
   toolInfo,
 } from "../lab/mod.ts";
-import { type AnswerKey, expectationFor, isMet } from "./answer_key.ts";
+import { type AnswerKey, expectationFor, isMet, type Mode } from "./answer_key.ts";
 import type { DrillRun } from "./catalog.ts";
 import { grantedFlags } from "./scope.ts";
+import type { Scene } from "./scene.ts";
 import { sceneOf } from "./scenes/mod.ts";
 import { DrillStage, Interrupted } from "./stage.ts";
-import { WatchPost, watchRoots } from "./watch.ts";
+import { watchPlaces, WatchPost } from "./watch.ts";
 
 /** What a session does and where it reports to. */
 export interface SessionOptions {
@@ -52,6 +53,8 @@ export interface SessionOptions {
   git: RunRecord["git"];
   /** The program itself: the binary, or the source folder. It is watched. */
   kitPath: string;
+  /** The user's home folder, whose configuration files are watched; `null` when there is none. */
+  home: string | null;
   /** Paths that may change meanwhile, for example the report's folder. */
   exclude?: readonly string[];
   /** Leaves the lab folder in place. */
@@ -85,13 +88,21 @@ export interface SessionResult {
  *
  * @throws {EnvironmentError} When this machine lacks `ps`, `kill` or `sh`, or no lab can be made.
  */
-export async function runDrills(options: SessionOptions): Promise<SessionResult> {
+export function runDrills(options: SessionOptions): Promise<SessionResult> {
+  return playDrills(options, sceneOf);
+}
+
+/** The same with other scenes, for tests of the tests. */
+export async function playDrills(
+  options: SessionOptions,
+  scenes: (drillId: string) => Scene,
+): Promise<SessionResult> {
   const { removed: swept } = await sweepLabs({ clock: options.clock });
   const lab = await createLab();
   if (options.keep) lab.keep();
   try {
     await using keeper = await startKeeper(lab.marker);
-    const runSet = await new Session(options, lab, keeper).run();
+    const runSet = await new Session(options, scenes, lab, keeper).run();
     return { runSet, labKept: options.keep ? lab.root : null, swept };
   } finally {
     await lab.remove();
@@ -100,19 +111,26 @@ export async function runDrills(options: SessionOptions): Promise<SessionResult>
 
 class Session {
   readonly #options: SessionOptions;
+  readonly #scenes: (drillId: string) => Scene;
   readonly #lab: Lab;
   readonly #keeper: Keeper;
   readonly #watch: WatchPost;
   readonly #startedAt: string;
   readonly #runs: RunSet["runs"] = [];
 
-  constructor(options: SessionOptions, lab: Lab, keeper: Keeper) {
+  constructor(
+    options: SessionOptions,
+    scenes: (drillId: string) => Scene,
+    lab: Lab,
+    keeper: Keeper,
+  ) {
     this.#options = options;
+    this.#scenes = scenes;
     this.#lab = lab;
     this.#keeper = keeper;
     this.#watch = new WatchPost({
-      roots: watchRoots(options.kitPath, dirname(lab.root)),
-      exclude: [...options.exclude ?? [], lab.root],
+      ...watchPlaces(options.kitPath, options.home, Deno.build.standalone),
+      exclude: options.exclude ?? [],
     });
     this.#startedAt = options.clock.wallIso();
   }
@@ -126,7 +144,17 @@ class Session {
       this.#runs.push(await this.#runOne(run, index));
       await onRun?.(this.#runSet());
     }
+    await this.#lastLook();
     return this.#runSet();
+  }
+
+  /** The wide look at the end goes into the record of the last run, which is graded anew. */
+  async #lastLook(): Promise<void> {
+    const last = this.#runs.at(-1);
+    if (last?.record.containment === null || last === undefined) return;
+    await this.#watch.end(last.record.containment);
+    last.grade = grade(last.record);
+    if (last.grade.containmentBroken && last.expected !== null) last.expected.met = false;
   }
 
   /** The set so far. What decides is whether every run gave what the answer key says. */
@@ -155,7 +183,7 @@ class Session {
 
   async #runOne(run: DrillRun, index: number): Promise<RunSet["runs"][number]> {
     const record = this.#draft(run);
-    record.notApplicable = sceneOf(run.drill.id).lacks?.(run.variant) ?? null;
+    record.notApplicable = this.#scenes(run.drill.id).lacks?.(run.variant) ?? null;
     const name = [String(index + 1).padStart(3, "0"), run.drill.id, run.mode].join("-");
     const dir = join(this.#lab.root, name);
     await Deno.mkdir(join(dir, "logs"), { recursive: true, mode: 0o700 });
@@ -198,7 +226,7 @@ class Session {
       variant: run.variant,
       dir,
       marker: this.#lab.marker,
-      contract: sceneOf(run.drill.id).contract,
+      contract: this.#scenes(run.drill.id).contract,
       driver,
       makeDriver: () => driverWith(drawToken(), "neighbours"),
       clock,
@@ -208,7 +236,7 @@ class Session {
     });
     try {
       stage.prepare();
-      await play(run, stage);
+      await play(this.#scenes(run.drill.id), run.mode, stage);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       // A defect of ours, or of this machine, must not look like a verdict on a repair.
@@ -231,7 +259,11 @@ class Session {
 
   #draft(run: DrillRun): RunRecord {
     const { drill, mode, variant, repeat } = run;
-    const declared = { units: drill.units, limits: drill.limits, ...sceneOf(drill.id).contract };
+    const declared = {
+      units: drill.units,
+      limits: drill.limits,
+      ...this.#scenes(drill.id).contract,
+    };
     const { rerun, seed, label, git, clock } = this.#options;
     const record = newRecord({
       id: [drill.id, variant, mode, repeat].join("-"),
@@ -263,8 +295,7 @@ class Session {
   }
 }
 
-async function play({ drill, mode }: DrillRun, stage: DrillStage): Promise<void> {
-  const scene = sceneOf(drill.id);
+async function play(scene: Scene, mode: Mode, stage: DrillStage): Promise<void> {
   if (mode === "control") return await scene.control(stage);
   await scene.fail(stage);
   if (mode === "broken") await scene.naive(stage);

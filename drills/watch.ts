@@ -1,8 +1,10 @@
 /**
- * The watch over what lies outside a drill's folder: hashed before and after every half.
+ * The watch over what lies outside a drill's folder.
  *
- * A drill's worker is ours and does nothing outside; so this list is short, to keep a half fast: the
- * program itself and the lab's own folder. A rehearsal of somebody's job watches far more.
+ * A drill's worker is ours, so the look before and after each half is a small one: the program's own
+ * sources (or the binary's size), and the sentinel. A wide look (the binary's content, the user's
+ * shell and agent configuration) is taken once before the first half and once after the last; a
+ * rehearsal of somebody's job takes it around every run.
  *
  * @module
  */
@@ -13,14 +15,19 @@ import {
   plantSentinel,
   type Sentinel,
   snapshotWatchList,
+  WATCHED_AGENT_FILES,
+  WATCHED_SHELL_FILES,
   type WatchRoot,
   type WatchSnapshot,
 } from "../lab/mod.ts";
 
 /** What is watched. */
 export interface WatchPostOptions {
-  roots: readonly WatchRoot[];
-  /** Paths that may change: the lab, the report folder. */
+  /** Around every half. */
+  narrow: readonly WatchRoot[];
+  /** Around the whole session. */
+  wide: readonly WatchRoot[];
+  /** Paths that may change: the report folder. */
   exclude: readonly string[];
 }
 
@@ -28,6 +35,7 @@ export interface WatchPostOptions {
 export class WatchPost {
   readonly #options: WatchPostOptions;
   #before: WatchSnapshot | null = null;
+  #wideBefore: WatchSnapshot | null = null;
   #sentinel: Sentinel | null = null;
 
   /** @param options See {@linkcode WatchPostOptions}. */
@@ -35,9 +43,10 @@ export class WatchPost {
     this.#options = options;
   }
 
-  /** The first look. */
+  /** The first looks. */
   async begin(): Promise<void> {
-    this.#before = await this.#look();
+    this.#wideBefore = await this.#look(this.#options.wide);
+    this.#before = await this.#look(this.#options.narrow);
   }
 
   /** Puts the sentinel into a half's folder, beside its workspace. */
@@ -48,15 +57,10 @@ export class WatchPost {
   /** The look after a half. */
   async observe(): Promise<ContainmentRecord> {
     const before = this.#before;
-    const after = await this.#look();
+    const after = await this.#look(this.#options.narrow);
     this.#before = after;
     return {
-      watched: after.roots.map(({ path, files, bytes, incomplete }) => ({
-        path,
-        files,
-        bytes,
-        incomplete,
-      })),
+      watched: watchedIn(after),
       excluded: [...this.#options.exclude],
       changes: before === null ? [] : compareSnapshots(before, after),
       sentinelIntact: this.#sentinel === null ? null : checkSentinel(this.#sentinel).intact,
@@ -65,15 +69,59 @@ export class WatchPost {
     };
   }
 
-  async #look(): Promise<WatchSnapshot> {
-    return await snapshotWatchList(this.#options.roots, { exclude: [...this.#options.exclude] });
+  /** The wide look at the end: adds what it saw to the record of the last half. */
+  async end(last: ContainmentRecord): Promise<void> {
+    const before = this.#wideBefore;
+    if (before === null) return;
+    const after = await this.#look(this.#options.wide);
+    last.watched.push(...watchedIn(after));
+    last.changes.push(...compareSnapshots(before, after));
+  }
+
+  async #look(roots: readonly WatchRoot[]): Promise<WatchSnapshot> {
+    return await snapshotWatchList(roots, { exclude: this.#options.exclude });
   }
 }
 
-/** The program itself, and the names beside the lab. */
-export function watchRoots(kitPath: string, tempDir: string): WatchRoot[] {
-  return [
-    { path: kitPath, depth: "full" },
-    { path: tempDir, depth: "entries" },
-  ];
+function watchedIn(snapshot: WatchSnapshot): ContainmentRecord["watched"] {
+  return snapshot.roots.map(({ path, files, bytes, incomplete }) => ({
+    path,
+    files,
+    bytes,
+    incomplete,
+  }));
+}
+
+/** Of a source folder, what a build or git itself writes is left out. */
+const SOURCE_IGNORED = [
+  ".git",
+  "node_modules",
+  ".cache",
+  "failure-lab*",
+  "SHA256SUMS",
+  "MANIFEST*",
+];
+
+/**
+ * The places for one session.
+ *
+ * @param kitPath The binary, or the source folder.
+ * @param home The user's home folder; `null` when the environment names none.
+ */
+export function watchPlaces(
+  kitPath: string,
+  home: string | null,
+  isBinary: boolean,
+): Pick<WatchPostOptions, "narrow" | "wide"> {
+  const files = home === null || !home.startsWith("/") || home === "/"
+    ? []
+    : [...WATCHED_SHELL_FILES, ...WATCHED_AGENT_FILES].map((file) => `${home}/${file}`);
+  const wide = files.map((path): WatchRoot => ({ path, depth: "full" }));
+  return isBinary
+    ? {
+      // Reading a hundred megabytes around every half would take longer than the half.
+      narrow: [{ path: kitPath, depth: "entries" }],
+      wide: [{ path: kitPath, depth: "full" }, ...wide],
+    }
+    : { narrow: [{ path: kitPath, depth: "full", ignore: SOURCE_IGNORED }], wide };
 }

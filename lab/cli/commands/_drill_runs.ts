@@ -49,6 +49,7 @@ export async function runDrillCommand(
       label,
       git: Deno.build.standalone ? null : await gitState(kit),
       kitPath: kit,
+      home: Deno.env.get("HOME") ?? null,
       keep: flags.boolean("keep"),
       clock,
       signal,

@@ -127,6 +127,7 @@ async function testDrills(context: CommandContext): Promise<SelfTestResult> {
     label: null,
     git: null,
     kitPath: kitPath(),
+    home: Deno.env.get("HOME") ?? null,
     keep: false,
     clock,
     signal,
