@@ -1,0 +1,198 @@
+/**
+ * The reading, hashing and copying of single files, as one function that uses nothing but its
+ * parameters and the globals of Deno: a helper thread gets it as source text (file_crew.ts), so that
+ * both threads do exactly the same.
+ *
+ * What is not a regular file is never read: the callers look first (lstat), the opening does not
+ * follow a link and does not wait for the other end of a fifo (Deno 2.9; older versions ignore these
+ * two flags), and unless a file gives exactly as many bytes as it was seen to have, the slow way is
+ * taken, which asks again what it has opened.
+ *
+ * @module
+ */
+import type fs from "node:fs";
+import type { createHash, hash } from "node:crypto";
+
+/** The part of `node:fs` that a kit uses. */
+export type KitFs = Pick<
+  typeof fs,
+  "closeSync" | "constants" | "fstatSync" | "openSync" | "readSync"
+>;
+
+/** The part of `node:crypto` that a kit uses. */
+export interface KitCrypto {
+  createHash: typeof createHash;
+  hash: typeof hash;
+}
+
+/** A file to copy, as it was seen. Times in milliseconds since the epoch; NaN when not known. */
+export interface KitCopy {
+  from: string;
+  to: string;
+  bytes: number;
+  mode: number;
+  mtimeMs: number;
+  /** Fewer blocks than bytes: it has holes, which the copy gets as well. */
+  sparse: boolean;
+}
+
+/** See {@linkcode makeFileKit}. */
+export interface FileKit {
+  /** SHA-256 of a file that was seen with `bytes` bytes; `null` when it must be read in steps. */
+  hashSmall(path: string, bytes: number): string | null;
+  /** SHA-256 in steps of one chunk, for big files and for those that changed since they were seen. */
+  hashInSteps(path: string): Generator<void, { sha256: string; bytes: number }>;
+  /**
+   * Copies with content, mode and time. Gives the SHA-256 of what was copied, or the empty text when
+   * no hash is wanted; `null` (and nothing done) when it must be done in steps.
+   */
+  copySmall(file: KitCopy, wantsHash: boolean): string | null;
+  /** The same in steps of one chunk; holes stay holes. */
+  copyInSteps(file: KitCopy, wantsHash: boolean): Generator<void, string>;
+}
+
+/** Bytes that a kit reads at once, and the size up to which a file is small. */
+export const KIT_CHUNK_BYTES = 1 << 20;
+
+/**
+ * Makes a kit. Must stay self-contained: see the module's text.
+ *
+ * @param umask Bits that the system takes away from the mode of a new file.
+ */
+export function makeFileKit(
+  fs: KitFs,
+  crypto: KitCrypto,
+  options: { umask: number; chunkBytes: number },
+): FileKit {
+  const { umask, chunkBytes } = options;
+  const buffer = new Uint8Array(chunkBytes);
+  const words = new Int32Array(buffer.buffer);
+  const flags = fs.constants.O_RDONLY | fs.constants.O_NONBLOCK | fs.constants.O_NOFOLLOW;
+  const holeBytes = 65536;
+
+  /** Bytes read into the buffer when they are as many as expected, else -1. */
+  function readSmall(path: string, bytes: number): number {
+    if (bytes >= chunkBytes) return -1;
+    const file = fs.openSync(path, flags);
+    try {
+      // One more than expected, so that a file that grew is noticed.
+      return fs.readSync(file, buffer, 0, bytes + 1, null) === bytes ? bytes : -1;
+    } finally {
+      fs.closeSync(file);
+    }
+  }
+
+  function openRegular(path: string): number {
+    const file = fs.openSync(path, flags);
+    if (fs.fstatSync(file).isFile()) return file;
+    fs.closeSync(file);
+    throw new TypeError(`Cannot read "${path}": it is no regular file any more`);
+  }
+
+  function isZero(start: number, end: number): boolean {
+    let at = start;
+    for (; at + 16 <= end; at += 16) {
+      const word = at >> 2;
+      const a = (words[word] ?? 0) | (words[word + 1] ?? 0);
+      const b = (words[word + 2] ?? 0) | (words[word + 3] ?? 0);
+      if ((a | b) !== 0) return false;
+    }
+    for (; at < end; at++) if (buffer[at] !== 0) return false;
+    return true;
+  }
+
+  function create(file: KitCopy): Deno.FsFile {
+    return Deno.openSync(file.to, { write: true, createNew: true, mode: file.mode & 0o777 });
+  }
+
+  function writeAll(out: Deno.FsFile, start: number, end: number): void {
+    for (let at = start; at < end;) at += out.writeSync(buffer.subarray(at, end));
+  }
+
+  function finish(out: Deno.FsFile, file: KitCopy): void {
+    if (!Number.isNaN(file.mtimeMs)) {
+      // As a Date: a number of seconds would lose the last millisecond to rounding.
+      const mtime = new Date(file.mtimeMs);
+      out.utimeSync(mtime, mtime);
+    }
+    if ((file.mode & (umask | 0o7000)) !== 0) Deno.chmodSync(file.to, file.mode & 0o7777);
+  }
+
+  /** Writes what is not zero, and leaves out the rest, so that the copy has holes there. */
+  function writeSparse(out: Deno.FsFile, position: number, end: number): void {
+    for (let start = 0; start < end; start += holeBytes) {
+      const stop = Math.min(end, start + holeBytes);
+      if (isZero(start, stop)) continue;
+      out.seekSync(position + start, 0);
+      writeAll(out, start, stop);
+    }
+  }
+
+  return {
+    hashSmall(path, bytes) {
+      const count = readSmall(path, bytes);
+      return count < 0 ? null : crypto.hash("sha256", buffer.subarray(0, count), "hex");
+    },
+    *hashInSteps(path) {
+      const file = openRegular(path);
+      try {
+        const hash = crypto.createHash("sha256");
+        let bytes = 0;
+        for (let count; (count = fs.readSync(file, buffer, 0, chunkBytes, null)) > 0;) {
+          hash.update(buffer.subarray(0, count));
+          bytes += count;
+          yield;
+        }
+        return { sha256: hash.digest("hex"), bytes };
+      } finally {
+        fs.closeSync(file);
+      }
+    },
+    copySmall(file, wantsHash) {
+      if (file.sparse) return null;
+      if (!wantsHash) {
+        // One call instead of six; it carries the mode over by itself.
+        Deno.copyFileSync(file.from, file.to);
+        if (!Number.isNaN(file.mtimeMs)) {
+          const mtime = new Date(file.mtimeMs);
+          Deno.utimeSync(file.to, mtime, mtime);
+        }
+        return "";
+      }
+      const count = readSmall(file.from, file.bytes);
+      if (count < 0) return null;
+      const out = create(file);
+      try {
+        writeAll(out, 0, count);
+        finish(out, file);
+      } finally {
+        out.close();
+      }
+      return crypto.hash("sha256", buffer.subarray(0, count), "hex");
+    },
+    *copyInSteps(file, wantsHash) {
+      const from = openRegular(file.from);
+      try {
+        const out = create(file);
+        try {
+          const hash = wantsHash ? crypto.createHash("sha256") : null;
+          let position = 0;
+          for (let count; (count = fs.readSync(from, buffer, 0, chunkBytes, null)) > 0;) {
+            hash?.update(buffer.subarray(0, count));
+            if (file.sparse) writeSparse(out, position, count);
+            else writeAll(out, 0, count);
+            position += count;
+            yield;
+          }
+          if (file.sparse) out.truncateSync(position);
+          finish(out, file);
+          return hash?.digest("hex") ?? "";
+        } finally {
+          out.close();
+        }
+      } finally {
+        fs.closeSync(from);
+      }
+    },
+  };
+}
