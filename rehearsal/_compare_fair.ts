@@ -91,7 +91,10 @@ function projectRefusals(old: RunRecord, now: RunRecord, declared: ChangesDeclar
     }];
   }
   const free = declared.commands.length > 0 ? [...declared.paths, CONFIG_NAME] : declared.paths;
-  const surplus = difference.filter((path) => !isHistory(path) && !isDeclared(path, free));
+  const isOwnReport = ownReports(Object.keys({ ...was.manifest, ...is.manifest }));
+  const surplus = difference.filter((path) =>
+    !isHistory(path) && !isOwnReport(path) && !isDeclared(path, free)
+  );
   if (surplus.length > 0) {
     return [{
       id: "other-project",
@@ -106,6 +109,22 @@ function projectRefusals(old: RunRecord, now: RunRecord, declared: ChangesDeclar
     text: "Another project: the hashes of the two folders differ, but no file does: something " +
       "else is not the same (a link, an empty folder, who may run a file)",
   }];
+}
+
+/** The report of the first run often lies in the project when the second one begins. */
+function ownReports(paths: readonly string[]): (path: string) => boolean {
+  const all = new Set(paths);
+  const folderOf = (path: string) => path.slice(0, path.lastIndexOf("/") + 1);
+  const isReport = (folder: string) =>
+    ["report.json", "report.html", "junit.xml", "report.md"].every((name) =>
+      all.has(folder + name)
+    );
+  const isItsFile = (name: string) =>
+    /^(report\.(json|html|md)|junit\.xml|receipt\.json|journal-.*\.jsonl)$/.test(name);
+  return (path) => {
+    const folder = folderOf(path);
+    return isItsFile(path.slice(folder.length)) && isReport(folder);
+  };
 }
 
 /** A commit of the change changes the history as well; that is no change of the job. */

@@ -247,6 +247,17 @@ Deno.test("compareRuns() does not hold a commit against the project", () => {
   assertEquals(compare(before, after, { paths: ["run.sh"] }).result, "same");
 });
 
+Deno.test("compareRuns() does not hold an own report in the project against it, but all else", () => {
+  const names = ["report.json", "report.html", "junit.xml", "report.md", "journal-rehearsal.jsonl"];
+  const report = Object.fromEntries(names.map((name) => [`before/${name}`, sha(name)]));
+  const after = (more: Record<string, string>) =>
+    known((record) => withFiles(record, { ...report, ...more }));
+  assertEquals(compare(known(), after({})).result, "same");
+  assertEquals(compare(known(), after({ "before/run.sh": sha("x") })).result, "refused");
+  const half = known((record) => withFiles(record, { "before/report.json": sha("x") }));
+  assertEquals(compare(known(), half).result, "refused");
+});
+
 Deno.test("compareRuns() allows another command only when it was declared", () => {
   const wrapped = known((record) => {
     withFiles(record, { "failure-lab.json": sha("new") });
