@@ -33,6 +33,8 @@ export interface JobOptions {
   /** Where the output goes; without sinks the job writes straight to our own streams. */
   sinks?: { stdout: ByteSink; stderr: ByteSink } | undefined;
   clock: Clock;
+  /** Marks the job's processes: 32 hexadecimal digits. @default {drawn} */
+  token?: string | undefined;
 }
 
 /** The job could not be started; `exitCode` is what a shell would answer: 127 or 126. */
@@ -106,7 +108,7 @@ export class Job implements AsyncDisposable {
    */
   static async start(options: JobOptions): Promise<Job> {
     for (const tool of ["ps", "kill", "sh"]) systemTool(tool);
-    const token = drawToken();
+    const token = options.token ?? drawToken();
     const outer = Deno.env.get(MARKER_NAME);
     const keeper = await startKeeper(token);
     try {

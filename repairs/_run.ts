@@ -5,7 +5,8 @@
  * @module
  */
 import type { Clock } from "../lab/clock.ts";
-import type { KillRecord } from "../lab/record.ts";
+import { identityOf } from "../lab/reap.ts";
+import type { KillRecord, ProcessIdentity } from "../lab/record.ts";
 import { exitCodeOf, Job, type JobEnd } from "./_job.ts";
 import { describeKill, type Say, stopJob, type StopRequest } from "./_stop.ts";
 
@@ -31,6 +32,10 @@ export interface RunOptions extends WrappedJob {
   tick?: (() => Promise<string | null>) | undefined;
   /** @default {1000} */
   everyMs?: number | undefined;
+  /** Marks the job's processes. @default {drawn} */
+  token?: string | undefined;
+  /** Look for children that outlive the job, after giving them a second to end. */
+  looksAfter?: boolean | undefined;
 }
 
 /** How it ended. */
@@ -41,6 +46,8 @@ export interface RunResult {
   /** Why the repair ended it. */
   why: string | null;
   kill: KillRecord | null;
+  /** Processes of the job that still run. Known only where somebody looked. */
+  left: ProcessIdentity[];
   /** The job's own exit code, or 128 + the number of the signal that ended it. */
   exitCode: number;
 }
@@ -76,7 +83,23 @@ export async function runJob(options: RunOptions): Promise<RunResult> {
   if (kill !== null) say?.(describeKill(kill));
   const end = job.ended ?? { exitCode: null, signal: null };
   if (endedBy === "itself") sayDeath(end, say);
-  return { end, endedBy, why, kill, exitCode: exitCodeOf(end) };
+  const left = kill !== null
+    ? kill.survivors
+    : options.looksAfter
+    ? await leftOf(job, options)
+    : [];
+  return { end, endedBy, why, kill, left, exitCode: exitCodeOf(end) };
+}
+
+const SETTLE_MS = 1000;
+
+async function leftOf(job: Job, options: RunOptions): Promise<ProcessIdentity[]> {
+  const endMs = options.clock.nowMs() + SETTLE_MS;
+  while (true) {
+    const alive = await job.look();
+    if (alive.length === 0 || options.clock.nowMs() >= endMs) return alive.map(identityOf);
+    await options.clock.sleep(50, options.stop?.signal);
+  }
 }
 
 /** Says that a signal ended the job that nobody here had sent. Says nothing for a plain exit. */

@@ -61,13 +61,16 @@ function denoArgs(): string[] {
 export async function wrapperArgs(dir: string): Promise<string[]> {
   const script = `${dir}/.wrapper.ts`;
   const base = new URL("../lab/cli/", import.meta.url).href;
+  // Several wrappers may start at once: each finds the script whole.
+  const own = await Deno.makeTempFile({ dir, prefix: ".wrapper-", suffix: ".tmp" });
   await Deno.writeTextFile(
-    script,
+    own,
     `import { run } from "${base}mod.ts";
 const registry = [{ name: "repair", load: () => import("${base}commands/repair.ts") }];
 Deno.exit(await run(Deno.args, { registry }));
 `,
   );
+  await Deno.rename(own, script);
   return [...denoArgs(), script, "repair"];
 }
 

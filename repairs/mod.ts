@@ -27,6 +27,15 @@
  * that were good stay byte for byte (`putBack` names those that an attempt had changed). The
  * command hands the missing paths to the job in `FAILURE_LAB_MISSING`, one per line.
  *
+ * **lease**: `acquireLease({path, shape?, waitMs?, forceHost?, ownerName?, staleAfterMs?, progress?,
+ * noProcess?, token?, say?, signal?, clock?})` gives a `Lease` `{generation, token, takenOver,
+ * assertStillOurs(), renew(), release(), leaveToJob()}` or throws `LeaseHeldError` (`judgement:
+ * {state: "live"|"unknown", why}`; exit code 75); `LeaseLostError` fences a late owner off.
+ * `clearStaleLock(options)` only moves a stale lock away, for jobs that lock by themselves.
+ * `runUnderLease(leaseOptions, job)` does all of it. `parseOwner(text)` and `judgeOwner(owner,
+ * witnesses, claims)` are pure. Files: the lock (one line of JSON, see `LeaseRecord`; also read: a
+ * bare pid, `host pid seconds`), `NAME.stale-1` (what was taken over), `NAME.fence` (stays).
+ *
  * All of them: `say(message)` gets sentences for a person; `stop` is `{signal: AbortSignal}`; a job
  * that cannot be started throws `JobStartError` (126 or 127), a machine without `ps` throws
  * `EnvironmentError`, a repair that will not act because it would not be safe throws `RepairError`.
@@ -46,7 +55,11 @@ export { type JobEnd, JobStartError } from "./_job.ts";
 export { runJob, type RunOptions, type RunResult, type WrappedJob } from "./_run.ts";
 export type { Say, StopRequest } from "./_stop.ts";
 export { replaceFile } from "./_durable.ts";
+export * from "./lease.ts";
+export * from "./lease_owner.ts";
+export * from "./lease_run.ts";
 export { selfTestCheckpoint } from "./_self_test_checkpoint.ts";
 export { selfTestEvidence } from "./_self_test_evidence.ts";
+export { selfTestLease } from "./_self_test_lease.ts";
 export { selfTestDeadline } from "./_self_test_deadline.ts";
 export type { SelfTestResult, SelfTestStep } from "./self_testing.ts";

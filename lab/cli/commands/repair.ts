@@ -30,6 +30,7 @@ export const command: Command = {
     { name: "checkpoint", load: () => import("./repair/checkpoint.ts") },
     { name: "deadline", load: () => import("./repair/deadline.ts") },
     { name: "evidence", load: () => import("./repair/evidence.ts") },
+    { name: "lease", load: () => import("./repair/lease.ts") },
   ],
   run() {
     // A group is never run: the dispatcher asks for one of its commands.
