@@ -1,13 +1,15 @@
 /**
  * Reads a job's checkpoint beside the disk: does it parse, what does it claim, and which claims do
- * the outputs bear out. It understands JSON, JSON lines, a bare number, and plain lists of names.
+ * the outputs bear out.
  *
  * @module
  */
 import { basename, extname, join } from "@std/path";
+import { type Claims, readClaims } from "./checkpoint_claims.ts";
 import { hashBytes } from "./hash.ts";
-import { valueAt } from "./json_pointer.ts";
 import type { Artifact, CheckpointRecord } from "./record.ts";
+
+export { type Claims, readClaims } from "./checkpoint_claims.ts";
 
 /** Where the checkpoint is and where in it the finished units stand. */
 export interface CheckpointSpec {
@@ -19,13 +21,6 @@ export interface CheckpointSpec {
 
 /** Most bytes of a checkpoint that are read; a longer one counts as not readable. */
 export const CHECKPOINT_BYTES_MAX = 64 * 1024 * 1024;
-
-interface Claims {
-  parses: boolean | null;
-  /** Names of finished units, or how many there are, or `null` when that cannot be told. */
-  units: string[] | number | null;
-  problem: string | null;
-}
 
 /** Reads the checkpoint and compares it with the outputs as they are now. Never throws. */
 export function readCheckpoint(
@@ -41,6 +36,7 @@ export function readCheckpoint(
     claims: null,
     claimedAbsent: [],
     unclaimedPresent: [],
+    comparedBy: null,
     problem: null,
   };
   let bytes: Uint8Array;
@@ -64,146 +60,71 @@ export function readCheckpoint(
     sha256: hashBytes(bytes),
     parses: claims.parses,
     problem: claims.problem,
-    ...compareClaims(claims, artifacts),
+    ...compareClaims(claims, artifacts, spec.root),
   };
 }
 
-/** What the bytes of a checkpoint claim. Exported for the faults, which damage such bytes. */
-export function readClaims(
-  bytes: Uint8Array,
-  spec: Pick<CheckpointSpec, "path" | "doneAt">,
-): Claims {
-  let text: string;
-  try {
-    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    return { parses: false, units: null, problem: "it is cut or damaged inside a character" };
-  }
-  if (text.includes("\0")) return { parses: false, units: null, problem: "it holds NUL bytes" };
-  const isLines = [".jsonl", ".ndjson"].includes(extname(spec.path));
-  if (!isLines) {
-    const whole = parseJson(text);
-    if (whole.ok) return claimsOf(whole.value, spec.doneAt);
-  }
-  const looksJson = extname(spec.path) === ".json" || /^\s*[[{]/.test(text);
-  if (isLines || (looksJson && text.trim().split("\n").length > 1)) {
-    const lines = jsonLines(text, spec.doneAt);
-    if (lines !== null && (isLines || lines.parses === true)) return lines;
-  }
-  if (looksJson || spec.doneAt !== undefined) {
-    const problem = text.trim() === "" ? "it is empty" : "it does not parse as JSON";
-    return { parses: false, units: null, problem };
-  }
-  return textLines(text);
-}
-
-function parseJson(text: string): { ok: true; value: unknown } | { ok: false } {
-  try {
-    return { ok: true, value: JSON.parse(text) };
-  } catch {
-    return { ok: false };
-  }
-}
-
-function claimsOf(document: unknown, doneAt: string | undefined): Claims {
-  const value = doneAt === undefined ? guessDone(document) : valueAt(document, doneAt);
-  if (Array.isArray(value)) {
-    return { parses: true, units: value.map(unitName), problem: null };
-  }
-  if (typeof value === "number" && Number.isInteger(value) && value >= 0) {
-    return { parses: true, units: value, problem: null };
-  }
-  if (typeof value === "object" && value !== null) {
-    return { parses: true, units: Object.keys(value), problem: null };
-  }
-  return {
-    parses: true,
-    units: null,
-    problem: doneAt === undefined
-      ? null
-      : `there is no list, object or number at "${doneAt}" in it`,
-  };
-}
-
-/** Without a pointer: a list or number at the top, or the one member that is a list. */
-function guessDone(document: unknown): unknown {
-  if (typeof document !== "object" || document === null || Array.isArray(document)) return document;
-  const lists = Object.values(document).filter(Array.isArray);
-  return lists.length === 1 ? lists[0] : undefined;
-}
-
-function unitName(value: unknown): string {
-  if (typeof value !== "object" || value === null) return String(value);
-  for (const key of ["path", "file", "unit", "id", "name", "key"]) {
-    const named = (value as Record<string, unknown>)[key];
-    if (typeof named === "string" || typeof named === "number") return String(named);
-  }
-  return JSON.stringify(value);
-}
-
-function jsonLines(text: string, doneAt: string | undefined): Claims | null {
-  if (text === "") return { parses: false, units: null, problem: "it is empty" };
-  const torn = !text.endsWith("\n");
-  const units: string[] = [];
-  for (const [i, line] of text.split("\n").entries()) {
-    if (line.trim() === "") continue;
-    const parsed = parseJson(line);
-    if (!parsed.ok) {
-      return { parses: false, units: null, problem: `line ${i + 1} does not parse as JSON` };
-    }
-    const value = doneAt === undefined ? parsed.value : valueAt(parsed.value, doneAt);
-    if (value !== undefined) units.push(unitName(value));
-  }
-  if (torn) return { parses: false, units: null, problem: "its last line has no end" };
-  return { parses: true, units: [...new Set(units)], problem: null };
-}
-
-function textLines(text: string): Claims {
-  if (text === "") return { parses: null, units: null, problem: "it is empty" };
-  const lines = text.split("\n").map((line) => line.trim()).filter((line) => line !== "");
-  if (!text.endsWith("\n")) {
-    return { parses: null, units: null, problem: "its last line has no end" };
-  }
-  return { parses: true, units: lines, problem: null };
-}
+type Comparison = Pick<
+  CheckpointRecord,
+  "claims" | "claimedAbsent" | "unclaimedPresent" | "comparedBy"
+>;
 
 function compareClaims(
-  claims: Claims,
+  { units }: Claims,
   artifacts: readonly Artifact[],
-): Pick<CheckpointRecord, "claims" | "claimedAbsent" | "unclaimedPresent"> {
-  const nothing = { claims: null, claimedAbsent: [], unclaimedPresent: [] };
-  if (claims.units === null) return nothing;
+  root: string,
+): Comparison {
+  if (units === null) {
+    return { claims: null, claimedAbsent: [], unclaimedPresent: [], comparedBy: null };
+  }
   const whole = artifacts.filter((artifact) => artifact.problems.length === 0);
-  if (typeof claims.units === "number") {
-    return { ...nothing, claims: claims.units, ...compareCounts(claims.units, whole.length) };
-  }
-  const units = [...new Set(claims.units)];
-  const named = units.map((unit) => artifacts.find((artifact) => isNamed(artifact.path, unit)));
+  if (typeof units === "number") return compareCounts(units, whole.length, "number");
+  const names = [...new Set(units)];
+  const outputsOf = indexNames(artifacts);
+  const named = names.map((name) => outputsOf.get(cleanName(name, root)) ?? []);
   // Names that fit no output at all (row ids, offsets) can only be counted.
-  if (units.length > 0 && named.every((artifact) => artifact === undefined) && whole.length > 0) {
-    return { ...nothing, claims: units.length, ...compareCounts(units.length, whole.length) };
+  const fitNothing = named.every((outputs) => outputs.length === 0);
+  if (names.length > 0 && whole.length > 0 && fitNothing) {
+    return compareCounts(names.length, whole.length, "entries");
   }
-  const good = new Set(whole.map((artifact) => artifact.path));
+  const good = new Set(whole);
+  const claimed = new Set(named.flat());
   return {
-    claims: units.length,
-    claimedAbsent: units.filter((_, i) => !good.has(named[i]?.path ?? "")),
-    unclaimedPresent: whole
-      .filter((artifact) => !units.some((unit) => isNamed(artifact.path, unit)))
-      .map((artifact) => artifact.path),
+    claims: names.length,
+    claimedAbsent: names.filter((_, i) => !named[i]?.some((output) => good.has(output))),
+    unclaimedPresent: whole.filter((output) => !claimed.has(output)).map(({ path }) => path),
+    comparedBy: "names",
   };
 }
 
-function compareCounts(claimed: number, present: number) {
+function compareCounts(
+  claimed: number,
+  present: number,
+  comparedBy: Comparison["comparedBy"],
+): Comparison {
   return {
+    claims: claimed,
     claimedAbsent: claimed > present ? [`${claimed - present} more than the disk holds`] : [],
     unclaimedPresent: present > claimed ? [`${present - claimed} of the finished ones`] : [],
+    comparedBy,
   };
 }
 
-/** Whether a unit's name means this output: its path, file name, or file name without ending. */
-function isNamed(path: string, unit: string): boolean {
-  const clean = unit.replace(/^(\.\/)+/, "");
-  const file = basename(path);
-  return path === clean || file === clean ||
-    file.slice(0, file.length - extname(file).length) === clean;
+/** Outputs by every name that may mean them: path, file name, and file name without ending. */
+function indexNames(artifacts: readonly Artifact[]): Map<string, Artifact[]> {
+  const index = new Map<string, Artifact[]>();
+  for (const artifact of artifacts) {
+    const file = basename(artifact.path);
+    const stem = file.slice(0, file.length - extname(file).length);
+    for (const name of new Set([artifact.path, file, stem])) {
+      index.set(name, [...index.get(name) ?? [], artifact]);
+    }
+  }
+  return index;
+}
+
+/** A unit's name without `./` and without the workspace's folder, with which some jobs write it. */
+function cleanName(name: string, root: string): string {
+  const relative = name.startsWith(`${root}/`) ? name.slice(root.length + 1) : name;
+  return relative.replace(/^(\.\/)+/, "");
 }

@@ -19,51 +19,73 @@ export interface EffectsSpec {
   keyAt?: string | number | undefined;
 }
 
-/** Most keys that are told apart; further ones are only counted. */
+/** Most keys that are told apart; further ones count as unreadable. */
 export const EFFECT_KEYS_MAX = 200_000;
 
+/** Most bytes that are read; a longer file counts as one that cannot be read. */
+export const EFFECTS_BYTES_MAX = 256 * 1024 * 1024;
+
 /**
- * Reads the effects. A file that is not there means that nothing was sent. Never throws.
+ * Reads the effects. A file that is not there means that nothing was sent; of one that cannot be
+ * read nobody can say what was sent, and that counts as unreadable. Never throws.
  *
  * @param expected Keys that a whole run sends (those of the control run).
  */
 export function readEffects(spec: EffectsSpec, expected: readonly string[] = []): EffectsRecord {
+  const record: EffectsRecord = {
+    path: spec.path,
+    total: 0,
+    keys: 0,
+    doubled: [],
+    missing: [],
+    unexpected: [],
+    unreadable: 0,
+    unknown: [],
+  };
+  const text = textOf(spec);
+  if (text === null) return { ...record, total: 1, unreadable: 1 };
+  const known = new Set(expected);
   const counts = new Map<string, number>();
-  let total = 0;
-  let unreadable = 0;
-  for (const line of linesOf(join(spec.root, spec.path))) {
-    if (line.trim() === "") continue;
-    total++;
+  const lines = linesOf(text);
+  for (const [i, line] of lines.entries()) {
     const key = keyOf(line, spec.keyAt);
-    if (key === null) unreadable++;
-    else if (counts.size < EFFECT_KEYS_MAX || counts.has(key)) {
-      counts.set(key, (counts.get(key) ?? 0) + 1);
-    }
+    const isLast = i === lines.length - 1 && !text.endsWith("\n");
+    const isCut = isLast && !isWholeKey(line, key, spec.keyAt, known);
+    const isCounted = counts.size < EFFECT_KEYS_MAX || counts.has(key ?? "");
+    if (key === null || isCut || !isCounted) record.unreadable++;
+    else counts.set(key, (counts.get(key) ?? 0) + 1);
   }
   return {
-    path: spec.path,
-    total,
+    ...record,
+    total: lines.length,
     keys: counts.size,
     doubled: [...counts].filter(([, count]) => count > 1).map(([key, count]) => ({ key, count })),
-    missing: expected.filter((key) => !counts.has(key)),
-    unreadable,
-    unknown: [],
+    missing: [...known].filter((key) => !counts.has(key)),
+    unexpected: known.size === 0 ? [] : [...counts.keys()].filter((key) => !known.has(key)),
   };
 }
 
 /** The keys that are noted, each once, in order of first appearance. */
 export function effectKeys(spec: EffectsSpec): string[] {
-  const keys = linesOf(join(spec.root, spec.path)).filter((line) => line.trim() !== "")
-    .flatMap((line) => keyOf(line, spec.keyAt) ?? []);
+  const keys = linesOf(textOf(spec) ?? "").flatMap((line) => keyOf(line, spec.keyAt) ?? []);
   return [...new Set(keys)];
 }
 
-function linesOf(path: string): string[] {
+/** The whole file; `""` when it is not there, `null` when it cannot be read. */
+function textOf(spec: EffectsSpec): string | null {
   try {
-    return Deno.readTextFileSync(path).split("\n");
-  } catch {
-    return [];
+    const path = join(spec.root, spec.path);
+    const info = Deno.statSync(path);
+    // A fifo would block for ever.
+    if (!info.isFile || info.size > EFFECTS_BYTES_MAX) return null;
+    return new TextDecoder().decode(Deno.readFileSync(path));
+  } catch (error) {
+    return error instanceof Deno.errors.NotFound ? "" : null;
   }
+}
+
+function linesOf(text: string): string[] {
+  return text.split("\n").filter((line) => line.trim() !== "");
 }
 
 function keyOf(line: string, keyAt: string | number | undefined): string | null {
@@ -71,8 +93,26 @@ function keyOf(line: string, keyAt: string | number | undefined): string | null 
   if (typeof keyAt === "number") return line.trim().split(/\s+/)[keyAt - 1] ?? null;
   try {
     const value = valueAt(JSON.parse(line), keyAt);
-    return value === undefined || value === null ? null : String(value);
+    if (value === undefined || value === null) return null;
+    return typeof value === "object" ? JSON.stringify(value) : String(value);
   } catch {
     return null;
   }
+}
+
+/**
+ * Whether a last line without an end holds its whole key: `msg-1` may be all that was written of
+ * `msg-12`. It does when something stands behind the key, and when the control run knows the key
+ * and no longer one that begins with it.
+ */
+function isWholeKey(
+  line: string,
+  key: string | null,
+  keyAt: EffectsSpec["keyAt"],
+  known: ReadonlySet<string>,
+): boolean {
+  if (key === null) return false;
+  if (typeof keyAt === "string" && keyAt !== "") return true;
+  if (typeof keyAt === "number" && !line.endsWith(key)) return true;
+  return known.has(key) && ![...known].some((other) => other !== key && other.startsWith(key));
 }

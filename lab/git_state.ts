@@ -40,5 +40,6 @@ async function runGit(git: string, dir: string, args: string[]): Promise<string>
     signal: AbortSignal.timeout(LIMIT_MS),
   });
   const output = await child.output();
-  return new TextDecoder().decode(output.stdout);
+  // Half an answer of a git that was ended is none.
+  return output.success ? new TextDecoder().decode(output.stdout) : "";
 }

@@ -66,8 +66,12 @@ function isAsInControl(
 ): boolean {
   if (!checkpoint.present || !whole.present) return checkpoint.present === whole.present;
   if (checkpoint.sha256 !== null && checkpoint.sha256 === whole.sha256) return true;
-  return isInStep(whole, count) === false && checkpoint.parses === true &&
-    checkpoint.claims !== null && checkpoint.claims > 0 && checkpoint.claims === whole.claims;
+  const { claims, comparedBy } = checkpoint;
+  const isSame = isInStep(whole, count) === false && checkpoint.parses === true &&
+    claims !== null && claims > 0 && claims === whole.claims && comparedBy === whole.comparedBy;
+  // Fewer entries than outputs are no list of what is done: a word or two about the last one.
+  return isSame &&
+    (comparedBy === "number" || (comparedBy === "entries" && claims >= (count ?? 0)));
 }
 
 function stateOf(
@@ -77,7 +81,8 @@ function stateOf(
   count: number | null,
 ): "bad" | "unknown" {
   if (whole === null) {
-    const isGuess = checkpoint.parses !== false && checkpoint.comparedBy === "count";
+    const isGuess = checkpoint.parses !== false &&
+      ["entries", "number"].includes(checkpoint.comparedBy ?? "");
     return inStep === false && !isGuess ? "bad" : "unknown";
   }
   const isTorn = whole.parses === true && checkpoint.sha256 !== null && checkpoint.parses !== true;

@@ -94,12 +94,12 @@ Deno.test("the reason names what is wrong with the checkpoint, and what to do", 
 Deno.test("a checkpoint that only our reading finds wrong is not held against the job", () => {
   const lastIndex: Partial<CheckpointRecord> = {
     claims: 5,
-    comparedBy: "count",
+    comparedBy: "number",
     unclaimedPresent: ["1 more"],
   };
   const rows: Partial<CheckpointRecord> = {
     claims: 900,
-    comparedBy: "count",
+    comparedBy: "entries",
     claimedAbsent: ["894 more"],
   };
   assertGrades({
@@ -109,11 +109,27 @@ Deno.test("a checkpoint that only our reading finds wrong is not held against th
     ],
     "it counts rows, as after the control run": ["pass", both(final(rows), whole(rows))],
     "it counts rows, but fewer": [UNKNOWN, both(final({ ...rows, claims: 890 }), whole(rows))],
+    "the same number, but by another reading": [
+      UNKNOWN,
+      both(final(lastIndex), whole({ ...lastIndex, comparedBy: "entries" })),
+    ],
+    "it only names the last one, as after the control run": [
+      UNKNOWN,
+      both(
+        final({ claims: 1, unclaimedPresent: ["out/1.md"] }),
+        whole({ claims: 1, unclaimedPresent: ["out/1.md"] }),
+      ),
+    ],
+    "a line that says how far it is, as after the control run": [
+      UNKNOWN,
+      both(final({ ...rows, claims: 1 }), whole({ ...rows, claims: 1 })),
+    ],
     "it counts, and the control run's fits": [BAD, final(lastIndex)],
     "it counts, and nothing tells whether that is right": [
       UNKNOWN,
       both(uncompared, final(lastIndex)),
     ],
+    "entries, and nothing tells whether that is right": [UNKNOWN, both(uncompared, final(rows))],
     "it names, and nothing is needed to tell": [
       BAD,
       both(uncompared, final({ ...lastIndex, comparedBy: "names" })),
@@ -148,7 +164,10 @@ Deno.test("a checkpoint that only our reading finds wrong is not held against th
       UNKNOWN,
       both(whole(ABSENT), final({ claimedAbsent: ["out/6.md"] })),
     ],
-    "torn without a control run": [BAD, both(uncompared, final({ ...TORN, comparedBy: "count" }))],
+    "torn without a control run": [
+      BAD,
+      both(uncompared, final({ ...TORN, comparedBy: "entries" })),
+    ],
     "not looked at after the control run": [
       BAD,
       both((r) => {

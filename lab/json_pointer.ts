@@ -16,6 +16,8 @@ export function valueAt(document: unknown, pointer: string): unknown {
   for (const part of pointer.replace(/^\//, "").split("/")) {
     const key = part.replaceAll("~1", "/").replaceAll("~0", "~");
     if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return undefined;
+    // A list has elements and no other members, although JavaScript knows its length.
+    if (Array.isArray(value) && !/^(0|[1-9]\d*)$/.test(key)) return undefined;
     value = (value as Record<string, unknown>)[key];
   }
   return value;

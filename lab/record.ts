@@ -102,10 +102,10 @@ export const checkpointSchema = z.strictObject({
   /** Whole units on disk that it does not claim. */
   unclaimedPresent: z.array(z.string()),
   /**
-   * How claims and outputs were brought together: by their names, or only by how many there are.
-   * `null` when they were not.
+   * How claims and outputs were brought together: by their names, or only by how many entries there
+   * are or which number stands there. `null` when they were not.
    */
-  comparedBy: z.enum(["names", "count"]).nullable().optional(),
+  comparedBy: z.enum(["names", "entries", "number"]).nullable().optional(),
   problem: z.string().nullable(),
 });
 
