@@ -264,7 +264,10 @@ export class Rehearsal {
       sha256: this.#projectSha256,
       manifest: this.#manifest,
       files: this.#copy?.files ?? 0,
-      skipped: (this.#copy?.skipped ?? []).slice(0, 1000),
+      skipped: (this.#copy?.skipped ?? []).slice(0, 1000).map(({ path, reason }) => ({
+        path,
+        reason,
+      })),
     };
     record.control = this.#control?.record ?? null;
     record.controlSkipped = this.#wantsControl

@@ -4,7 +4,7 @@ import { assert, assertEquals } from "@std/assert";
 import { ROOT } from "../dist/paths.ts";
 import { systemClock } from "../lab/clock.ts";
 import { parseContract, runSession } from "../rehearsal/mod.ts";
-import { Bench, onlyRun } from "./support/binary.ts";
+import { Bench, binaryPath, onlyRun } from "./support/binary.ts";
 import { denoRunArgs } from "./support/child_deno.ts";
 import { cleanUpAfterEach } from "./support/processes.ts";
 
@@ -55,7 +55,7 @@ Deno.test("the program runs from source with exactly the flags that it prints", 
   assertEquals(printed.code, 0, printed.stderr);
   const own = JSON.parse(printed.stdout) as string[];
   // The binary prints itself as the kit; from source the kit is the folder of the source.
-  const flags = own.map((flag) => flag.replaceAll(`${ROOT}/dist/failure-lab`, ROOT));
+  const flags = own.map((flag) => flag.replaceAll(binaryPath(), ROOT));
   const [, ...rest] = denoRunArgs(`${ROOT}/main.ts`);
   const imports = rest.filter((arg) => !/^(--allow-|--no-prompt|--unstable-|-A$)/.test(arg));
   const output = await new Deno.Command(Deno.execPath(), {
