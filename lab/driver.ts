@@ -6,12 +6,11 @@
  */
 import type { Clock } from "./clock.ts";
 import type { Journal } from "./journal.ts";
-import { Ledger } from "./ownership.ts";
+import { identityAtStart, identityOf, Ledger } from "./ownership.ts";
 import { spawn, type Spawned, type SpawnOptions } from "./process.ts";
-import { isAlive, type ProcessRow, readProcessTable } from "./process_table.ts";
-import { reap, type ReapSystem } from "./reap.ts";
+import { isAlive, type ProcessRow } from "./process_table.ts";
+import { realSystem, reap, type ReapSystem } from "./reap.ts";
 import type { KillRecord, PhaseRecord, ProcessIdentity } from "./record.ts";
-import { sendSignal } from "./signals.ts";
 
 /** How one supervised stretch ended. */
 export type Ending =
@@ -55,6 +54,7 @@ export interface DriverOptions {
 
 // Looking costs time that the job could use: the pause is this many times the last look.
 const PAUSE_PER_LOOK = 20;
+const PAUSE_MS_MIN = 3;
 const PAUSE_MS_MAX = 200;
 const TABLE_EVERY_MS_MIN = 150;
 const TABLE_EVERY_MS_MAX = 1000;
@@ -68,14 +68,13 @@ export class Driver {
   #logs = 0;
   #tableDueMs = 0;
   #tableEveryMs = TABLE_EVERY_MS_MIN;
-  #look: Promise<unknown> | null = null;
+  #tableLook: Promise<void> | null = null;
 
   /** @param options See {@linkcode DriverOptions}. */
   constructor(options: DriverOptions) {
     this.#options = options;
     this.ledger = new Ledger(options.marker);
-    this.system = options.system ??
-      { readTable: readProcessTable, signal: sendSignal, clock: options.clock };
+    this.system = options.system ?? { ...realSystem, clock: options.clock };
   }
 
   /** Whether the run was interrupted. */
@@ -86,6 +85,7 @@ export class Driver {
   /**
    * Starts a command in a session of its own, with our marker.
    *
+   * @throws {DOMException} `AbortError` when the run was interrupted: nothing may be started any more.
    * @throws What {@linkcode spawn} throws when the command cannot be started.
    */
   async start(
@@ -97,6 +97,9 @@ export class Driver {
     const { marker, logDir, clock, journal } = this.#options;
     const [program, ...rest] = argv;
     if (program === undefined) throw new TypeError("Cannot start a command: it has no words");
+    if (this.aborted) {
+      throw new DOMException(`Cannot start "${name}": the run was interrupted`, "AbortError");
+    }
     const spawned = (this.#options.spawn ?? spawn)({
       argv: [program, ...rest],
       cwd,
@@ -108,53 +111,92 @@ export class Driver {
       runStartMs: journal.runStartMs,
     });
     this.#spawned.add(spawned);
-    const table = await this.system.readTable();
-    const row = table.find((each) => each.pid === spawned.pid);
+    // It runs, so it must be known as ours whatever becomes of the look at the process table.
+    const table = await this.#tryTable();
+    const row = table?.find((each) => each.pid === spawned.pid);
     // A command that is over already has no row; its start time is now, give or take a second.
-    const leader = {
-      pid: spawned.pid,
-      startedSeconds: row?.startedSeconds ?? Math.floor(clock.wallMs() / 1000),
-      name: row?.name ?? (argv[0]?.split("/").at(-1) ?? "?"),
-    };
+    const leader = row === undefined
+      ? identityAtStart(spawned.pid, program, clock)
+      : identityOf(row);
     this.ledger.addLeader(leader);
     this.#options.onLeader?.(leader);
-    this.ledger.observe(table);
+    if (table !== null) this.ledger.observe(table);
     journal.add("start", { name, pid: spawned.pid, argv: [...argv] });
     return spawned;
   }
 
+  /** `null` when it cannot be read: an empty one would say that nobody lives. */
+  async #tryTable(): Promise<ProcessRow[] | null> {
+    try {
+      return await this.system.readTable();
+    } catch (error) {
+      this.#noteProblem(error);
+      return null;
+    }
+  }
+
+  #noteProblem(error: unknown): void {
+    this.#options.journal.add("problem", {
+      error: error instanceof Error ? error.message : String(error),
+    });
+  }
+
   /** Watches a command until one of the {@linkcode Ending}s. Leaves it as it is. */
   async supervise(spawned: Spawned, options: SuperviseOptions): Promise<Ending> {
-    const { clock, journal } = this.#options;
-    const endMs = clock.nowMs() + options.runMs;
-    let last = "";
-    let progressMs = clock.nowMs();
-    while (true) {
-      // Asked before the look, so that what was written right before the end is still seen.
-      const over = spawned.ended !== null;
-      const lookMs = clock.nowMs();
-      const signature = options.signature();
-      const lookedMs = clock.nowMs() - lookMs;
-      if (signature !== last) {
-        last = signature;
-        progressMs = clock.nowMs();
+    const { clock, signal } = this.#options;
+    // One listener each for the whole watch: one for every pause would stay until the very end.
+    let pause = new AbortController();
+    const wake = () => pause.abort();
+    void spawned.status.then(wake);
+    signal.addEventListener("abort", wake);
+    try {
+      const beganMs = clock.nowMs();
+      const endMs = beganMs + options.runMs;
+      const progress = { signature: "", atMs: beganMs };
+      while (true) {
+        pause = new AbortController();
+        const lookMs = clock.nowMs();
+        const ending = this.#look(spawned, options, endMs, progress);
+        if (ending !== null) return ending;
+        const nowMs = clock.nowMs();
+        this.#lookAtProcesses();
+        const pauseMs = Math.min(
+          PAUSE_MS_MAX,
+          Math.max(options.everyMsMin ?? PAUSE_MS_MIN, (nowMs - lookMs) * PAUSE_PER_LOOK),
+          // Both limits are met to the millisecond.
+          Math.max(1, endMs - nowMs),
+          Math.max(1, progress.atMs + options.idleMs - nowMs),
+        );
+        await clock.sleep(pauseMs, pause.signal);
       }
-      if (options.until?.(signature)) return "until";
-      if (over) return "ended";
-      if (this.aborted) return "aborted";
-      if (clock.nowMs() >= endMs) return "run";
-      if (clock.nowMs() - progressMs >= options.idleMs) {
-        journal.add("idle", { idleMs: Math.round(clock.nowMs() - progressMs) });
-        return "idle";
-      }
-      const pauseMs = Math.min(
-        PAUSE_MS_MAX,
-        Math.max(options.everyMsMin ?? 3, lookedMs * PAUSE_PER_LOOK),
-        Math.max(1, endMs - clock.nowMs()),
-      );
-      this.#lookAtProcesses();
-      await this.#within(spawned.status, pauseMs);
+    } finally {
+      signal.removeEventListener("abort", wake);
     }
+  }
+
+  /** One look at a command; `null` while the watch goes on. */
+  #look(
+    spawned: Spawned,
+    options: SuperviseOptions,
+    endMs: number,
+    progress: { signature: string; atMs: number },
+  ): Ending | null {
+    const { clock, journal } = this.#options;
+    // Asked before the look, so that what was written right before the end is still seen.
+    const isOver = spawned.ended !== null;
+    const signature = options.signature();
+    const nowMs = clock.nowMs();
+    if (signature !== progress.signature) {
+      progress.signature = signature;
+      progress.atMs = nowMs;
+    }
+    if (options.until?.(signature)) return "until";
+    if (isOver) return "ended";
+    if (this.aborted) return "aborted";
+    if (nowMs >= endMs) return "run";
+    if (nowMs - progress.atMs < options.idleMs) return null;
+    journal.add("idle", { idleMs: Math.round(nowMs - progress.atMs) });
+    return "idle";
   }
 
   /**
@@ -163,24 +205,13 @@ export class Driver {
    */
   #lookAtProcesses(): void {
     const { clock } = this.#options;
-    if (this.#look !== null || clock.nowMs() < this.#tableDueMs) return;
+    if (this.#tableLook !== null || clock.nowMs() < this.#tableDueMs) return;
     this.#tableEveryMs = Math.min(TABLE_EVERY_MS_MAX, this.#tableEveryMs * 1.2);
-    this.#look = this.alive().catch(() => []).finally(() => {
+    this.#tableLook = this.#tryTable().then((table) => {
+      if (table !== null) this.ledger.observe(table);
       this.#tableDueMs = clock.nowMs() + this.#tableEveryMs;
-      this.#look = null;
+      this.#tableLook = null;
     });
-  }
-
-  /** Waits for a promise, but not longer than `ms` and not beyond an interruption. */
-  async #within(promise: Promise<unknown>, ms: number): Promise<void> {
-    const { clock, signal } = this.#options;
-    const stop = new AbortController();
-    const onAbort = () => stop.abort();
-    signal.addEventListener("abort", onAbort);
-    if (signal.aborted) stop.abort();
-    await Promise.race([promise, clock.sleep(ms, stop.signal)]);
-    stop.abort();
-    signal.removeEventListener("abort", onAbort);
   }
 
   /** Our live processes right now. */
@@ -195,6 +226,7 @@ export class Driver {
       spawned: [...this.#spawned],
       graceMs,
       runStartMs: this.#options.journal.runStartMs,
+      onProblem: (error) => this.#noteProblem(error),
     });
     this.#options.journal.add("reaped", {
       processes: record.processes.length,
@@ -205,9 +237,14 @@ export class Driver {
     return record;
   }
 
-  /** Waits briefly for a command's status (it is over or was killed) and gives its phase. */
+  /**
+   * Waits briefly for a command's status (it is over or was killed) and gives its phase. An
+   * interruption does not cut this short, or nobody would know how the command ended.
+   */
   async finish(spawned: Spawned, limitMs = 2000): Promise<PhaseRecord> {
-    await this.#within(spawned.status, limitMs);
+    const stop = new AbortController();
+    await Promise.race([spawned.status, this.#options.clock.sleep(limitMs, stop.signal)]);
+    stop.abort();
     await spawned.waitPipes(limitMs);
     await spawned.release();
     this.#spawned.delete(spawned);
@@ -216,7 +253,7 @@ export class Driver {
 
   /** Lets go of every pipe and file. Call it last, on every path. */
   async release(): Promise<void> {
-    await this.#look;
+    await this.#tableLook;
     await Promise.all([...this.#spawned].map((each) => each.release()));
     this.#spawned.clear();
   }
