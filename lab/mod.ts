@@ -22,6 +22,7 @@ export * from "./hash.ts";
 export * from "./journal.ts";
 export * from "./json_pointer.ts";
 export * from "./keeper.ts";
+export * from "./links.ts";
 export * from "./ownership.ts";
 export * from "./process.ts";
 export * from "./process_table.ts";

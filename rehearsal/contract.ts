@@ -50,7 +50,11 @@ export const contractSchema = z.strictObject({
     /** JSON pointer to the list, object or number of finished units. */
     doneAt: z.string().regex(/^(\/.*)?$/, "must be a JSON pointer such as /done").optional(),
   }).optional(),
-  lock: z.strictObject({ path: relativePath }).optional(),
+  lock: z.strictObject({
+    path: relativePath,
+    /** How it looks, with `{pid}` for the owner: planted when a killed run leaves none. */
+    content: z.string().optional(),
+  }).optional(),
   /** The file in which each effect is noted, one line each. */
   effects: z.strictObject({
     path: relativePath,

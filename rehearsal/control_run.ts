@@ -11,6 +11,10 @@ import type { ControlResult } from "./stage_types.ts";
 export async function runControl(stage: Stage): Promise<ControlResult> {
   const { driver, journal, commands, provider } = stage.options;
   const beganMs = journal.atMs();
+  let firstOutputMs: number | null = null;
+  stage.onOutputs = (outputs) => {
+    if (outputs.length > 0) firstOutputMs ??= journal.atMs() - beganMs;
+  };
   const spawned = await stage.begin("control", commands.start);
   let endedMs = journal.atMs();
   if ("pid" in spawned) {
@@ -27,6 +31,7 @@ export async function runControl(stage: Stage): Promise<ControlResult> {
     record: { phase, kill, artifacts, checkpoint },
     effectKeys: hasEffects ? effectKeys(stage.disk.effectsSpec()) : [],
     elapsedMs: endedMs - beganMs,
+    firstOutputMs,
     providerRequests: provider?.log().counters.work ?? 0,
     hasChildren: kill.processes.length > 1,
   };

@@ -156,11 +156,15 @@ export class Stage {
   }
 
   /** Watches a running command against the contract's limits; notes a limit that it hits. */
-  async watch(spawned: Spawned, until?: Reached): Promise<Ending> {
+  async watch(
+    spawned: Spawned,
+    until?: Reached,
+    driver: Driver = this.options.driver,
+  ): Promise<Ending> {
     const { runSeconds, idleSeconds } = this.contract.limits;
     let outputs: ArtifactGlimpse[] = [];
     let before = "";
-    const ending = await this.options.driver.supervise(spawned, {
+    const ending = await driver.supervise(spawned, {
       runMs: runSeconds * 1000,
       idleMs: idleSeconds * 1000,
       signature: () => {

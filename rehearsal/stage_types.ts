@@ -54,6 +54,8 @@ export interface ControlResult {
   record: NonNullable<RunRecord["control"]>;
   effectKeys: string[];
   elapsedMs: number;
+  /** From its start to its first output; `null` when there was none. */
+  firstOutputMs: number | null;
   /** Requests that reached the loopback provider. */
   providerRequests: number;
   /** Whether another process than the command itself was seen. */
