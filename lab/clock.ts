@@ -50,7 +50,7 @@ export interface WaitOptions {
   everyMs?: number;
   /** Stop waiting when this is aborted. */
   signal?: AbortSignal;
-  /** @default {systemClock} */
+  /** What to wait on. @default {systemClock} */
   clock?: Clock;
 }
 

@@ -14,6 +14,7 @@ export interface JournalEntry {
   atMs: number;
   /** What kind of thing was seen, for example `artifact`, `signal`, `fault`. */
   type: string;
+  /** What was seen, as plain JSON. */
   data: Record<string, unknown>;
 }
 
@@ -37,6 +38,8 @@ export class Journal implements Disposable {
   dropped = 0;
 
   /**
+   * Opens the file.
+   *
    * @param path File to write, made new; `null` keeps nothing on disk (tests).
    * @param listener Called for each entry, for live progress.
    */

@@ -63,15 +63,23 @@ Deno.test("keeper ends everything within 3 s when the lab is killed", async () =
   await killAndWait(lab, [...lab.pids, ...pids]);
 });
 
-Deno.test("keeper ends an unmarked member of a group whose leader is gone", async () => {
+Deno.test("keeper ends unmarked members of a group whose leader is gone, and their children", async () => {
   await using dir = await makeTestDir("keeper");
   const path = dir.path;
-  const script = `env -i sh -c 'echo $$ > ${path}/unmarked; exec sleep 60' & exit 0`;
-  await using lab = await startLabProgram({ tempDir: path, commands: [["sh", "-c", script]] });
-  const pid = Number(await waitForFile(`${path}/unmarked`));
+  const inSession = inOwnSession(["sh", "-c", `echo $$ > ${path}/session; exec sleep 60`]);
+  const member = `echo $$ > ${path}/member; "$@" & wait; sleep 60`;
+  const script = `env -i PATH="$PATH" sh -c '${member}' sh "$@" & exit 0`;
+  await using lab = await startLabProgram({
+    tempDir: path,
+    commands: [["sh", "-c", script, "sh", ...inSession]],
+  });
+  const pids = [
+    Number(await waitForFile(`${path}/member`)),
+    Number(await waitForFile(`${path}/session`)),
+  ];
   await waitGone(lab.pids);
-  assert(await isPidAlive(pid));
-  await killAndWait(lab, [pid]);
+  for (const pid of pids) assert(await isPidAlive(pid));
+  await killAndWait(lab, pids);
 });
 
 Deno.test("keeper ends a process without marker and group that the lab had seen", async () => {

@@ -19,6 +19,8 @@ export class OutputFile {
   seenBytes = 0;
 
   /**
+   * Makes the file.
+   *
    * @param path File to write; made new, and it must not exist.
    * @param maxBytes Bytes that go to the file at most.
    */

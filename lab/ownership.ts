@@ -56,6 +56,8 @@ export class Ledger {
   #groups: ReadonlySet<number> = new Set();
 
   /**
+   * Makes a ledger that knows nobody yet.
+   *
    * @param marker Value of the marker variable of this run.
    * @param listener Told once of each process without a marker and of each group that is over.
    */

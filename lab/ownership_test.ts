@@ -97,8 +97,11 @@ Deno.test("Ledger gives up a group's number after three looks that show it empty
   ledger.observe([]);
   ledger.observe([]);
   assertEquals(pidsOf(ledger.observe([orphan])), [11], "two looks are not enough");
+  for (let i = 0; i < 2; i++) ledger.observe([]);
+  const second = row(12, { pgid: BASE + 10 });
+  assertEquals(pidsOf(ledger.observe([second])), [12], "they must come in a row");
   for (let i = 0; i < 3; i++) ledger.observe([]);
-  assertEquals(ledger.observe([row(12, { pgid: BASE + 10 })]), []);
+  assertEquals(ledger.observe([row(13, { pgid: BASE + 10 })]), []);
 });
 
 Deno.test("Ledger is not misled by a look that began before the group was made", () => {
@@ -136,6 +139,7 @@ Deno.test("Ledger tells once of each process that shows no marker", () => {
     row(10, { marker: MARKER }),
     row(11, { pgid: BASE + 10 }),
     row(12, { ppid: BASE + 11 }),
+    row(13, { ppid: BASE + 11, marker: MARKER }),
     row(50),
   ];
   ledger.observe(table);

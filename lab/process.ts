@@ -13,12 +13,15 @@ import type { PhaseRecord } from "./record.ts";
 export interface ExitStatus {
   /** `null` when a signal ended it. */
   exitCode: number | null;
+  /** The signal that ended it, for example `SIGKILL`; `null` when it exited. */
   signal: string | null;
 }
 
 /** What to start. */
 export interface SpawnOptions {
+  /** Program and arguments; under a scoped `--allow-run` the program must be an absolute path. */
   argv: readonly [string, ...string[]];
+  /** Folder in which it runs. */
   cwd: string;
   /** The whole environment; nothing is inherited. */
   env: Readonly<Record<string, string>>;
@@ -28,8 +31,9 @@ export interface SpawnOptions {
   logDir: string;
   /** Base name of the output files in `logDir`. */
   logName: string;
-  /** @default {16 MiB} */
+  /** Bytes of each stream that go to its file at most. @default {16 MiB} */
   logBytesMax?: number;
+  /** Time. */
   clock: Clock;
   /** Milliseconds on `clock` at which the run began; phases are measured from it. */
   runStartMs: number;
@@ -40,6 +44,7 @@ export interface SpawnOptions {
  * with the same shape stands in for it in tests.
  */
 export interface Spawned {
+  /** Process id of the direct child; also the id of its group. */
   readonly pid: number;
   /** Resolves when the direct child has ended. Never rejects. */
   readonly status: Promise<ExitStatus>;

@@ -18,7 +18,9 @@ export const START_TOLERANCE_SECONDS = 2;
 
 /** One process. */
 export interface ProcessRow extends ProcessIdentity {
+  /** The process that started it, or 1 when that one is gone. */
   ppid: number;
+  /** Its process group; that of a leader is its own pid. */
   pgid: number;
   /** State letters of `ps`; the first is R, S, D, T (stopped), Z (dead, not yet collected), … */
   state: string;
@@ -28,6 +30,7 @@ export interface ProcessRow extends ProcessIdentity {
 
 /** Reading the process table failed. The environment lacks `ps`, or its answer makes no sense. */
 export class ProcessTableError extends Error {
+  /** Name of the class. */
   override name = "ProcessTableError";
   /** The environment lacks something. */
   readonly exitCode = 4;
@@ -142,10 +145,12 @@ export function processTableArguments(os: typeof Deno.build.os): string[] {
  * environment of its own programs (`/bin/sh`, `/usr/bin/*`), procps cuts a line after 128 KiB, and a
  * program may overwrite its environment; such a process shows no marker.
  *
- * @throws {ProcessTableError} When `ps` is missing, fails or gives nothing that can be read.
+ * @param limitMs Time that `ps` may take. It is long, because the machine may be busy. @default {5000}
+ * @throws {ProcessTableError} When `ps` fails, takes too long, or gives nothing that can be read.
+ * @throws {EnvironmentError} When the machine has no `ps`.
  */
-export async function readProcessTable(): Promise<ProcessRow[]> {
-  const output = await runPs(processTableArguments(Deno.build.os));
+export async function readProcessTable(limitMs: number = PS_LIMIT_MS): Promise<ProcessRow[]> {
+  const output = await runPs(processTableArguments(Deno.build.os), limitMs);
   if (!output.success) {
     throw new ProcessTableError(
       `Cannot read the process table: ps ended with ${output.signal ?? output.code}: ${
@@ -160,7 +165,7 @@ export async function readProcessTable(): Promise<ProcessRow[]> {
         `(pid ${Deno.pid}), so it does not show all of them`,
     );
   }
-  await dropQuotedMarkers(parsed);
+  await dropQuotedMarkers(parsed, limitMs);
   return parsed.map(({ row }) => row);
 }
 
@@ -173,7 +178,7 @@ const MARKER_ANSWERS_MAX = 10_000;
  * `grep FAILURE_LAB_RUN=…`: they are strangers and must not be signalled. A second `ps` without the
  * environment tells; it is asked once for each new process.
  */
-async function dropQuotedMarkers(parsed: readonly ParsedRow[]): Promise<void> {
+async function dropQuotedMarkers(parsed: readonly ParsedRow[], limitMs: number): Promise<void> {
   const keyOf = (row: ProcessRow) => `${row.pid}@${row.startedSeconds} ${row.marker}`;
   const marked = parsed.filter(({ row }) => row.marker !== null);
   const unknown = marked.filter(({ row }) => !markerIsReal.has(keyOf(row)));
@@ -181,7 +186,7 @@ async function dropQuotedMarkers(parsed: readonly ParsedRow[]): Promise<void> {
     if (markerIsReal.size > MARKER_ANSWERS_MAX) markerIsReal.clear();
     const pids = unknown.map(({ row }) => row.pid).join(",");
     // It ends with 1 when all of them are gone by now; then nothing is quoted, and nothing is hit.
-    const { stdout } = await runPs(["-ww", "-o", "pid=", "-o", "args=", "-p", pids]);
+    const { stdout } = await runPs(["-ww", "-o", "pid=", "-o", "args=", "-p", pids], limitMs);
     const quoted = countQuotedMarkers(stdout);
     for (const { row, markerCount } of unknown) {
       markerIsReal.set(keyOf(row), markerCount > (quoted.get(row.pid) ?? 0));
@@ -210,7 +215,7 @@ interface PsOutput {
   stderr: string;
 }
 
-async function runPs(args: string[]): Promise<PsOutput> {
+async function runPs(args: string[], limitMs: number): Promise<PsOutput> {
   let child: Deno.ChildProcess;
   try {
     child = new Deno.Command(systemTool("ps"), {
@@ -229,7 +234,7 @@ async function runPs(args: string[]): Promise<PsOutput> {
       { cause: error },
     );
   }
-  const timer = setTimeout(() => killQuietly(child), PS_LIMIT_MS);
+  const timer = setTimeout(() => killQuietly(child), limitMs);
   try {
     const output = await child.output();
     const decoder = new TextDecoder();

@@ -11,6 +11,7 @@ import {
   newMarker,
   startStranger,
 } from "../tests/support/processes.ts";
+import { makeTestDir } from "../tests/support/temp_dir.ts";
 import { waitUntil } from "./clock.ts";
 import {
   identify,
@@ -25,6 +26,7 @@ import {
   START_TOLERANCE_SECONDS,
 } from "./process_table.ts";
 import { sendSignal } from "./signals.ts";
+import { rememberSystemTools, systemTool } from "./system_tools.ts";
 
 cleanUpAfterEach();
 
@@ -281,6 +283,54 @@ Deno.test("identify() gives null for a pid that nobody has", async () => {
   }
   assertEquals(await isPidAlive(pid), false);
   assertEquals(await identify(pid), null);
+});
+
+/** Puts a shell script in the place of `ps` while `test` runs. $PS is the real one. */
+async function withFakePs(script: string, test: (dir: string) => Promise<void>): Promise<void> {
+  const real = systemTool("ps");
+  await using dir = await makeTestDir("ps");
+  const fake = `${dir.path}/ps`;
+  await Deno.writeTextFile(fake, `#!/bin/sh\nPS=${real}; DIR=${dir.path}\n${script}\n`);
+  await Deno.chmod(fake, 0o755);
+  try {
+    rememberSystemTools({ ps: fake });
+    await test(dir.path);
+  } finally {
+    rememberSystemTools({ ps: real });
+  }
+}
+
+Deno.test("readProcessTable() asks for times in UTC and text in C, whatever this machine speaks", async () => {
+  await withFakePs(`env > $DIR/env; exec $PS "$@"`, async (dir) => {
+    await readProcessTable();
+    const env = (await Deno.readTextFile(`${dir}/env`)).split("\n");
+    assertEquals(["TZ=UTC0", "LC_ALL=C"].every((each) => env.includes(each)), true);
+  });
+});
+
+const BAD_PS: [string, string, string][] = [
+  ["fails", "echo 'bad option' >&2; exit 1", "ps ended with 1: bad option"],
+  ["fails after half of its work", `$PS "$@" | head -n 3; exit 2`, "ps ended with 2"],
+  ["is killed", "kill -s KILL $$", "ps ended with SIGKILL"],
+  ["does not show this process", `$PS "$@" | head -n 3`, "but not this one"],
+  ["says nothing", "exit 0", "no line of ps looks like a process"],
+  ["is that of busybox", "echo 'PID USER COMMAND'; echo '1 root init'", "busybox"],
+];
+
+for (const [name, script, message] of BAD_PS) {
+  Deno.test(`readProcessTable() throws where ps ${name}`, async () => {
+    await withFakePs(script, async () => {
+      await assertRejects(() => readProcessTable(), ProcessTableError, message);
+    });
+  });
+}
+
+Deno.test("readProcessTable() does not wait for a ps that hangs", async () => {
+  await withFakePs("exec sleep 60", async () => {
+    const startMs = performance.now();
+    await assertRejects(() => readProcessTable(200), ProcessTableError, "SIGKILL");
+    assert(performance.now() - startMs < 5000);
+  });
 });
 
 Deno.test({

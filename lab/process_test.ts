@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
+import { denoRunArgs } from "../tests/support/child_deno.ts";
 import { startInLab, startShell } from "../tests/support/lab_command.ts";
-import { cleanUpAfterEach, newMarker } from "../tests/support/processes.ts";
+import { cleanUpAfterEach, endChildAfterTest, newMarker } from "../tests/support/processes.ts";
 import { makeTestDir } from "../tests/support/temp_dir.ts";
 import { systemClock } from "./clock.ts";
 import { startKeeper } from "./keeper.ts";
@@ -50,10 +51,31 @@ Deno.test("spawn() gives the command a session and a group of its own", async ()
   await command.reap();
 });
 
-Deno.test("spawn() gives an end-of-file as stdin, so that a command which reads it ends", async () => {
+Deno.test("spawn() gives an end-of-file as stdin, although ours is open", {
+  timeout: 20_000,
+}, async () => {
   await using dir = await makeTestDir("spawn");
-  await using command = startInLab(dir.path, ["cat"]);
-  assertEquals(await command.spawned.status, { exitCode: 0, signal: null });
+  const module = JSON.stringify(import.meta.resolve("../tests/support/lab_command.ts"));
+  await Deno.writeTextFile(
+    `${dir.path}/code.ts`,
+    `
+    import { startInLab } from ${module};
+    await using command = startInLab(${JSON.stringify(dir.path)}, ["cat"]);
+    console.log(JSON.stringify(await command.spawned.status));
+  `,
+  );
+  const child = new Deno.Command(Deno.execPath(), {
+    args: denoRunArgs(`${dir.path}/code.ts`),
+    stdin: "piped", // Never closed: a cat that had it would wait for ever.
+    stdout: "piped",
+    stderr: "inherit",
+    detached: true,
+  }).spawn();
+  endChildAfterTest(child);
+  const { value } = await child.stdout.pipeThrough(new TextDecoderStream()).values().next();
+  assertEquals(JSON.parse(value ?? ""), { exitCode: 0, signal: null });
+  await child.stdin.close();
+  await child.status;
 });
 
 Deno.test("spawn() gives the command none of the files and pipes that the lab has open", async () => {

@@ -12,6 +12,7 @@ export const SYSTEM_PATH = "/usr/bin:/bin:/usr/sbin:/sbin:/run/current-system/sw
 
 /** Something that a run needs is not there; the command ends with exit code 4. */
 export class EnvironmentError extends Error {
+  /** Name of the class. */
   override name = "EnvironmentError";
   /** The environment lacks something. */
   readonly exitCode = 4;

@@ -37,6 +37,7 @@ export interface Lab extends AsyncDisposable {
   readonly root: string;
   /** Folder that the job sees as its project. */
   readonly workspace: string;
+  /** Folder of the bounded output files. */
   readonly logs: string;
   /** Marker of every process of this lab. */
   readonly marker: string;
@@ -48,6 +49,7 @@ export interface Lab extends AsyncDisposable {
 
 /** The lab would lie where no lab may be. */
 export class LabPlaceError extends Error {
+  /** Name of the class. */
   override name = "LabPlaceError";
   /** The environment lacks something. */
   readonly exitCode = 4;
@@ -181,7 +183,11 @@ function labAt(root: string, marker: string): Lab {
  * lab without an owner, and the next sweep goes on with it.
  */
 async function removeLab(root: string, tempDir: string): Promise<void> {
-  for (const { name } of await Array.fromAsync(Deno.readDir(root))) {
+  const entries = await Array.fromAsync(Deno.readDir(root)).catch((error) => {
+    if (error instanceof Deno.errors.NotFound) return []; // The job removed it.
+    throw error;
+  });
+  for (const { name } of entries) {
     if (name !== OWNER_FILE) await removeTree(join(root, name), root);
   }
   await removeTree(root, tempDir);

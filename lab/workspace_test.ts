@@ -69,6 +69,25 @@ Deno.test("a lab can be removed twice and at the same time", async () => {
   assertEquals(await names(dir.path), []);
 });
 
+Deno.test("a lab that its own job removed can be removed", async () => {
+  await using dir = await makeTestDir("lab");
+  const lab = await createLab({ tempDir: dir.path });
+  await Deno.remove(lab.root, { recursive: true });
+  await lab.remove();
+});
+
+Deno.test("a lab that could not be removed can be tried again", async () => {
+  await using dir = await makeTestDir("lab");
+  const lab = await createLab({ tempDir: dir.path });
+  await Deno.rename(lab.root, `${dir.path}/aside`);
+  await Deno.writeTextFile(lab.root, "in the way");
+  await assertRejects(() => lab.remove(), Deno.errors.NotADirectory);
+  await Deno.remove(lab.root);
+  await Deno.rename(`${dir.path}/aside`, lab.root);
+  await lab.remove();
+  assertEquals(await names(dir.path), []);
+});
+
 Deno.test("a lab that is to be kept stays, also for later sweeps", async () => {
   await using dir = await makeTestDir("lab");
   const lab = await createLab({ tempDir: dir.path });
@@ -114,6 +133,7 @@ Deno.test("assertLabRoot() takes only a real folder named like a lab directly un
     await Deno.mkdir(at(path), { recursive: true });
   }
   await Deno.mkdir(at("temp2/failure-lab-x"), { recursive: true });
+  await Deno.mkdir(at("temp-failure-lab-x"));
   await Deno.symlink("failure-lab-a", at("temp/failure-lab-link"));
   await Deno.symlink("../failure-lab-out", at("temp/failure-lab-away"));
   await Deno.symlink("temp", at("way"));
@@ -127,6 +147,7 @@ Deno.test("assertLabRoot() takes only a real folder named like a lab directly un
     "failure-lab-out", // beside it
     "temp/../failure-lab-out",
     "temp2/failure-lab-x", // a temp dir whose name only begins the same
+    "temp-failure-lab-x",
     "temp/failure-lab-link", // links, in and out
     "temp/failure-lab-away",
     "temp/failure-lab-missing",
