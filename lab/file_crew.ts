@@ -165,20 +165,28 @@ function* workOn(
   }
 }
 
+/** Options of {@linkcode runFileBatch}. */
+export interface FileBatchOptions {
+  /** A helper that is open already; without one, a big batch opens its own. */
+  crew?: FileCrew | undefined;
+  /** Files from which on a batch is big. @default {CREW_FILES_MIN} */
+  crewFilesMin?: number;
+  signal?: AbortSignal | undefined;
+}
+
 /**
  * Hashes or copies a batch of regular files, as they were seen by lstat a moment before.
  *
  * Requires read for the files, and write for the places of copies, which must not exist yet.
  *
- * @param options.crew A helper that is open already; without one, a big batch opens its own.
  * @returns Every file is in `sha256` or in `failed`. A file that fails stops nothing.
  * @throws The signal's reason when it is aborted.
  */
 export async function runFileBatch(
   batch: FileBatch,
-  options: { crew?: FileCrew | undefined; signal?: AbortSignal | undefined } = {},
+  options: FileBatchOptions = {},
 ): Promise<FileBatchResult> {
-  const isBig = batch.from.length >= CREW_FILES_MIN;
+  const isBig = batch.from.length >= (options.crewFilesMin ?? CREW_FILES_MIN);
   if (options.crew === undefined && isBig) {
     using crew = openFileCrew();
     return await runFileBatch(batch, { ...options, crew });

@@ -86,6 +86,7 @@ function groupsOf(requests: readonly LinkRequest[]): LinkRequest[][] {
 }
 
 async function makeByShell(requests: readonly LinkRequest[]): Promise<void> {
+  for (const { path } of requests) refuseOccupied(path);
   const { success, stderr } = await new Deno.Command(systemTool("sh"), {
     args: ["-c", SCRIPT, "sh", ...requests.flatMap(({ path, target }) => [target, path])],
     clearEnv: true,
@@ -100,6 +101,16 @@ async function makeByShell(requests: readonly LinkRequest[]): Promise<void> {
   throw new Error(
     `Cannot make the link "${wrong?.path}" to "${wrong?.target}": ${said || "ln made none"}`,
   );
+}
+
+/** `ln` would put its link into a folder that is there, and be content. */
+function refuseOccupied(path: string): void {
+  try {
+    Deno.lstatSync(path);
+  } catch {
+    return;
+  }
+  throw new Deno.errors.AlreadyExists(`Cannot make the link "${path}": something is there already`);
 }
 
 function isMade({ path, target }: LinkRequest): boolean {

@@ -96,26 +96,6 @@ export const WATCHED_CLAUDE_KEYS: readonly string[] = [
   "permissions",
 ];
 
-/** Names in the home folder that other programs make, grow and replace while a run goes on. */
-export const HOME_CHURN: readonly string[] = [
-  ".ICEauthority",
-  ".Xauthority",
-  ".bash_history*",
-  ".cache",
-  ".claude.json*",
-  ".lesshst*",
-  ".node_repl_history",
-  ".python_history*",
-  ".sqlite_history",
-  ".sudo_as_admin_successful",
-  ".viminfo*",
-  ".wget-hsts",
-  ".xsession-errors*",
-  ".zcompdump*",
-  ".zsh_history*",
-  ".zsh_sessions",
-];
-
 /** Names in `~/.ssh` that come and go with every connection. */
 const SSH_CHURN: readonly string[] = ["known_hosts*", "agent*", "cm*", "mux*", "*.sock", "sockets"];
 
@@ -141,7 +121,8 @@ export interface WatchListOptions {
 
 /**
  * The places that every run watches. A path that does not exist is in the list as well: its
- * appearance is a change. Reads nothing.
+ * appearance is a change. The home folder itself is not: the driver of a run may read what is
+ * watched, and may not write to it, and too many programs come and go there. Reads nothing.
  */
 export function defaultWatchList(options: WatchListOptions): WatchRoot[] {
   const { projectDir, kitPath, home } = options;
@@ -156,7 +137,6 @@ export function defaultWatchList(options: WatchListOptions): WatchRoot[] {
   roots.push(
     { path: `${home}/.claude.json`, depth: "full", keys: WATCHED_CLAUDE_KEYS },
     { path: `${home}/.ssh`, depth: "entries", ignore: SSH_CHURN },
-    { path: home, depth: "entries", ignore: HOME_CHURN },
   );
   return roots;
 }
