@@ -40,23 +40,36 @@ export function loadConfig(source: ConfigSource): LoadedConfig {
   const named = source.config === null ? null : absolute(source.cwd, source.config);
   const file = named ?? join(projectDir, CONFIG_NAME);
   const text = readConfig(file, named !== null);
-  const sourceName = text === null ? "the flags" : `"${file}"`;
+  const hasFlags = Object.keys(source.overrides).length > 0;
+  const sourceName = text === null ? "the flags" : `"${file}"${hasFlags ? " with the flags" : ""}`;
   const base = text === null ? {} : parseConfigText(text, `"${file}"`);
   if (typeof base !== "object" || base === null || Array.isArray(base)) {
     throw new ContractError(`Cannot use "${file}": it must hold a JSON object, { … }`);
   }
-  const value = mergeDeep(base as Record<string, unknown>, source.overrides);
-  if (text === null && Object.keys(source.overrides).length === 0) {
+  if (text === null && !hasFlags) {
     throw new ContractError(
       `Cannot find a contract: "${file}" is not there and no flags were given. Write one with ` +
         "'failure-lab init', or give --start, --resume, --artifacts and --count",
     );
   }
-  return {
-    contract: parseContract(value, sourceName),
-    projectDir,
-    file: text === null ? null : file,
-  };
+  const contract = parseContract(merge(base as Record<string, unknown>, source), sourceName);
+  return { contract, projectDir, file: text === null ? null : file };
+}
+
+/**
+ * The file with the flags laid over it. Only what is watched comes on top, because watching less
+ * must not happen by the way. On the command line relative paths are meant from the working folder.
+ */
+function merge(
+  base: Record<string, unknown>,
+  { cwd, overrides }: ConfigSource,
+): Record<string, unknown> {
+  const merged = mergeDeep(base, overrides);
+  const given = overrides.watch;
+  if (!Array.isArray(given)) return merged;
+  const old = base.watch ?? [];
+  const watch = given.map((path) => typeof path === "string" ? absolute(cwd, path) : path);
+  return { ...merged, watch: Array.isArray(old) ? [...old, ...watch] : old };
 }
 
 function resolveProject(source: ConfigSource): string {

@@ -6,11 +6,17 @@
 import { isAbsolute, normalize } from "@std/path";
 import { z } from "zod";
 import { suggest } from "../lab/mod.ts";
+import { findJsonMistake } from "./json_place.ts";
+
+const words = z.string().refine((text) => !text.includes("\0"), "must not hold a NUL byte");
 
 /** A command: a list of words, or one string for `sh -c`. */
 export const commandSchema = z.union([
-  z.string().min(1),
-  z.array(z.string()).min(1),
+  words.refine((text) => text.trim() !== "", "must not be empty"),
+  z.array(words).min(1, "must not be empty").refine(
+    ([program]) => program !== "",
+    "must begin with the name of a program",
+  ),
 ]);
 
 const relativePath = z.string().min(1).refine(
@@ -63,6 +69,8 @@ export const contractSchema = z.strictObject({
       z.string().regex(/^(\/.*)?$/, "must be a JSON pointer such as /id, or the number of a word"),
       z.int().positive(),
     ]).optional(),
+    /** How many different effects a whole run has; without it the control run says it. */
+    count: z.int().positive().optional(),
   }).optional(),
   /** The job's watcher: how to start it, and the file that shows that it lives. */
   monitor: z.strictObject({
@@ -82,7 +90,12 @@ export const contractSchema = z.strictObject({
   /** The failure strikes after this many outputs; default: half of `count`. */
   killAfterArtifacts: z.int().min(0).optional(),
   /** Paths outside that must not change, besides the ones that are always watched. */
-  watch: z.array(z.string().min(1)).default([]),
+  watch: z.array(
+    z.string().min(1).refine(
+      (path) => !/^~(\/|$)/.test(path),
+      'must be written in full: only a shell knows "~" (--watch ~/… works on the command line)',
+    ),
+  ).default([]),
   env: z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), z.string()).default({}),
   /** Globs of files that stay out of the copy. */
   leaveBehind: z.array(relativePath).default([]),
@@ -111,47 +124,101 @@ export class ContractError extends Error {
  */
 export function parseContract(value: unknown, source: string): Contract {
   const parsed = contractSchema.safeParse(value);
-  if (parsed.success) {
-    const contract = parsed.data;
-    const { count } = contract.artifacts;
-    if (
-      contract.killAfterArtifacts !== undefined && count !== undefined &&
-      contract.killAfterArtifacts >= count
-    ) {
-      throw new ContractError(
-        `Cannot use ${source}: killAfterArtifacts is ${contract.killAfterArtifacts}, but it must ` +
-          `be less than artifacts.count (${count}), or nothing is left to recover`,
-      );
-    }
-    return contract;
-  }
-  const lines = parsed.error.issues.flatMap((issue) => describeIssue(issue, value));
+  const lines = parsed.success
+    ? contradictions(parsed.data)
+    : parsed.error.issues.flatMap((issue) => describeIssue(issue, value));
+  if (parsed.success && lines.length === 0) return parsed.data;
   throw new ContractError(`Cannot use ${source}:\n${lines.map((line) => `  ${line}`).join("\n")}`);
+}
+
+/** What is wrong with parts that are right each by itself. */
+function contradictions({ artifacts, killAfterArtifacts, control }: Contract): string[] {
+  const { count, sameAsControl } = artifacts;
+  const lines: string[] = [];
+  if (killAfterArtifacts !== undefined && count !== undefined && killAfterArtifacts >= count) {
+    lines.push(
+      `killAfterArtifacts: must be less than artifacts.count (${count}), or nothing is left to ` +
+        `recover (it is ${killAfterArtifacts})`,
+    );
+  }
+  if (sameAsControl === true && !control) {
+    lines.push(
+      "artifacts.sameAsControl: needs the control run, which is switched off (control is false)",
+    );
+  }
+  return lines;
 }
 
 function describeIssue(issue: z.core.$ZodIssue, value: unknown): string[] {
   const at = issue.path.join(".");
   if (issue.code === "unrecognized_keys") {
-    const known = knownKeysAt(issue.path);
-    return issue.keys.map((key) => {
-      const guess = suggest(key, known);
-      return `${at === "" ? "" : `${at}: `}unknown key "${key}"${
-        guess === null ? `; known are ${known.join(", ")}` : `; did you mean "${guess}"?`
-      }`;
-    });
+    return issue.keys.map((key) =>
+      `${at === "" ? "" : `${at}: `}unknown key "${key}"${hintFor(key, issue.path)}`
+    );
   }
   const given = issue.path.reduce<unknown>(
     (inner, key) =>
-      typeof inner === "object" && inner !== null
+      typeof inner === "object" && inner !== null && Object.hasOwn(inner, key)
         ? (inner as Record<PropertyKey, unknown>)[key]
         : undefined,
     value,
   );
-  const shown = given === undefined ? "it is missing" : `it is ${JSON.stringify(given)}`;
-  const rule = issue.code === "invalid_union"
-    ? "must be a string for sh -c, or a list of words (for keyAt: a pointer or a number)"
-    : issue.message;
-  return [`${at === "" ? "the contract" : at}: ${rule} (${shown})`];
+  const shown = given === undefined ? "it is missing" : `it is ${inShort(given)}`;
+  return [`${at === "" ? "the contract" : at}: ${ruleOf(issue)} (${shown})`];
+}
+
+const SHOWN_MAX = 80;
+
+function inShort(value: unknown): string {
+  const text = JSON.stringify(value);
+  return text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}…` : text;
+}
+
+const TYPE_WORDS: Record<string, string> = {
+  array: "a list",
+  boolean: "true or false",
+  int: "a whole number",
+  number: "a number",
+  object: "an object, { … }",
+  record: "an object, { … }",
+  string: "a text",
+};
+
+function ruleOf(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case "invalid_type":
+      return `must be ${TYPE_WORDS[issue.expected] ?? issue.expected}`;
+    case "invalid_union":
+      return issue.path.at(-1) === "keyAt"
+        ? "must be a JSON pointer such as /id, or the number of a word"
+        : "must be a text for sh -c, or a list of words";
+    case "invalid_key":
+      return "must be a variable's name: letters, digits and _, no digit first";
+    case "too_small":
+    case "too_big":
+      return issue.message.startsWith("must") ? issue.message : boundOf(issue);
+    default:
+      return issue.message;
+  }
+}
+
+function boundOf(issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig): string {
+  const isLow = issue.code === "too_small";
+  const bound = isLow ? issue.minimum : issue.maximum;
+  if (isLow && issue.origin !== "number" && issue.origin !== "int") return "must not be empty";
+  if (isLow) return `must be ${issue.inclusive ? "at least" : "more than"} ${bound}`;
+  return `must be ${issue.inclusive ? "at most" : "less than"} ${bound}`;
+}
+
+/** The nearest known key at that place, or where the key belongs. */
+function hintFor(key: string, path: readonly PropertyKey[]): string {
+  const known = knownKeysAt(path);
+  const guess = suggest(key, known);
+  if (guess !== null) return `; did you mean "${guess}"?`;
+  const owner = path.length > 0
+    ? undefined
+    : known.find((name) => knownKeysAt([name]).includes(key));
+  return owner === undefined ? `; known are ${known.join(", ")}` : `; it belongs into "${owner}"`;
 }
 
 function knownKeysAt(path: readonly PropertyKey[]): string[] {
@@ -180,25 +247,19 @@ function unwrap(schema: unknown): unknown {
  * @throws {ContractError}
  */
 export function parseConfigText(text: string, source: string): unknown {
+  const plain = text.replace(/^\uFEFF/, "");
   try {
-    return JSON.parse(text.replace(/^\uFEFF/, ""));
+    return JSON.parse(plain);
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    const { line, column } = placeOf(text, message);
+    const mistake = findJsonMistake(plain);
     throw new ContractError(
-      `Cannot read ${source}: it is not JSON at line ${line}, column ${column}: ${
-        message.replace(/ \(line \d+ column \d+\)/, "")
-      }`,
+      `Cannot read ${source}: it is not JSON` +
+        (mistake === null
+          ? `: ${error instanceof Error ? error.message : String(error)}`
+          : ` at line ${mistake.line}, column ${mistake.column}: ${mistake.problem}`),
       { cause: error },
     );
   }
-}
-
-function placeOf(text: string, message: string): { line: number; column: number } {
-  const position = /at position (\d+)/.exec(message)?.[1];
-  const before = position === undefined ? text : text.slice(0, Number(position));
-  const lines = before.split("\n");
-  return { line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1 };
 }
 
 /** The argv of a command: its words, or `sh -c` and the string. */
