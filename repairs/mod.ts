@@ -36,6 +36,14 @@
  * witnesses, claims)` are pure. Files: the lock (one line of JSON, see `LeaseRecord`; also read: a
  * bare pid, `host pid seconds`), `NAME.stale-1` (what was taken over), `NAME.fence` (stays).
  *
+ * **outbox**: `new Outbox(dir, {clock?, random?}).deliver({key, send, wasSent?, policy?, say?, signal?})`
+ * gives `{outcome: "done"|"already-done"|"parked"|"given-up"|"unknown"|"busy"|"stopped", attempts,
+ * record, why}`. `send({key, number, token})` answers `{sent: true|false|"unknown", retryAfterMs?,
+ * isRefused?, endsRun?, why?}` (a throw counts as unknown); `wasSent(key)` answers `true|false|
+ * "unknown"`. `policy`: `{baseWaitMs, capWaitMs, runWaitMs, attemptsMax}`. `effectKey(unit, content?)`,
+ * `outbox.store.list()`, `outbox.settle(key, wasSent)`; `sendByJob`, `shellProbe`, `sentLogProbe`
+ * for commands and logs. One JSON file per effect in `dir`, see `EffectRecord`.
+ *
  * All of them: `say(message)` gets sentences for a person; `stop` is `{signal: AbortSignal}`; a job
  * that cannot be started throws `JobStartError` (126 or 127), a machine without `ps` throws
  * `EnvironmentError`, a repair that will not act because it would not be safe throws `RepairError`.
@@ -58,8 +66,12 @@ export { replaceFile } from "./_durable.ts";
 export * from "./lease.ts";
 export * from "./lease_owner.ts";
 export * from "./lease_run.ts";
+export * from "./outbox.ts";
+export * from "./outbox_job.ts";
+export * from "./outbox_store.ts";
 export { selfTestCheckpoint } from "./_self_test_checkpoint.ts";
 export { selfTestEvidence } from "./_self_test_evidence.ts";
 export { selfTestLease } from "./_self_test_lease.ts";
+export { selfTestOutbox } from "./_self_test_outbox.ts";
 export { selfTestDeadline } from "./_self_test_deadline.ts";
 export type { SelfTestResult, SelfTestStep } from "./self_testing.ts";

@@ -31,6 +31,7 @@ export const command: Command = {
     { name: "deadline", load: () => import("./repair/deadline.ts") },
     { name: "evidence", load: () => import("./repair/evidence.ts") },
     { name: "lease", load: () => import("./repair/lease.ts") },
+    { name: "outbox", load: () => import("./repair/outbox.ts") },
   ],
   run() {
     // A group is never run: the dispatcher asks for one of its commands.
