@@ -19,10 +19,16 @@ const ODD: [name: string, target: string][] = [
   ["dangling", "/nowhere/at/all"],
 ];
 
+async function namesIn(path: string): Promise<string[]> {
+  return (await Array.fromAsync(Deno.readDir(path))).map((entry) => entry.name);
+}
+
 Deno.test("makeLinks() makes links with their text as it is", async () => {
   await using dir = await makeTestDir("links");
   await makeLinks(ODD.map(([name, target]) => ({ path: `${dir.path}/${name}`, target })));
-  for (const [name, target] of ODD) assertEquals(Deno.readLinkSync(`${dir.path}/${name}`), target);
+  for (const [name, target] of ODD) {
+    assertEquals(await Deno.readLink(`${dir.path}/${name}`), target);
+  }
 });
 
 Deno.test("makeLinks() uses ln where Deno refuses, also for many and for odd names", async () => {
@@ -40,8 +46,10 @@ Deno.test("makeLinks() uses ln where Deno refuses, also for many and for odd nam
     `tools.rememberSystemTools({ sh: ${JSON.stringify(sh)} });
      await links.makeLinks(${JSON.stringify(requests)});`,
   );
-  for (const [name, target] of all) assertEquals(Deno.readLinkSync(`${dir.path}/${name}`), target);
-  assertEquals([...Deno.readDirSync(dir.path)].length, all.length);
+  for (const [name, target] of all) {
+    assertEquals(await Deno.readLink(`${dir.path}/${name}`), target);
+  }
+  assertEquals((await namesIn(dir.path)).length, all.length);
 });
 
 Deno.test("makeLinks() needs no program where a link of the same text is at hand", async () => {
@@ -53,9 +61,9 @@ Deno.test("makeLinks() needs no program where a link of the same text is at hand
     MODULES,
     `await links.makeLinks([${JSON.stringify(request)}]);`,
   );
-  assertEquals(Deno.readLinkSync(`${dir.path}/new`), "target");
+  assertEquals(await Deno.readLink(`${dir.path}/new`), "target");
   await Deno.remove(`${dir.path}/old`);
-  assertEquals(Deno.readLinkSync(`${dir.path}/new`), "target");
+  assertEquals(await Deno.readLink(`${dir.path}/new`), "target");
 });
 
 Deno.test("makeLinks() never replaces what is there", async () => {
@@ -76,5 +84,5 @@ Deno.test("makeLinks() never replaces what is there", async () => {
     Error,
     "something is there already",
   );
-  assertEquals([...Deno.readDirSync(`${dir.path}/folder`)], []);
+  assertEquals(await namesIn(`${dir.path}/folder`), []);
 });
