@@ -199,9 +199,9 @@ export class Stage {
    * Runs `start` until so many outputs are there, and freezes it at that moment (SIGSTOP to the
    * group, which needs no look at the process table: the leader is our uncollected child).
    */
-  async startUntil(outputs: number, also: Reached = () => true): Promise<StartResult> {
+  async startUntil(outputs: number): Promise<StartResult> {
     const { control, commands } = this.options;
-    const reached: Reached = (seen) => seen.length >= outputs && also(seen);
+    const reached: Reached = (seen) => seen.length >= outputs;
     // With nothing to wait for, the job is hit in the middle of making its first output.
     const holdMs = outputs > 0 || control === null ? 0 : control.elapsedMs / 2;
     const run = { name: "start", argv: commands.start, reached, holdMs };

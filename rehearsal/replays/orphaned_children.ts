@@ -29,6 +29,8 @@ import type { Replay } from "./replay.ts";
 
 /** Looks for a moment in which the job has another process than its leader. */
 const CATCH_TRIES_MAX = 20;
+/** A job that is faster than this is through before it can be stopped again. */
+const CATCH_MS_PER_OUTPUT_MIN = 15;
 /** How long the orphan gets to write something. */
 const WRITE_LIMIT_MS = 1000;
 
@@ -121,9 +123,9 @@ async function catchChild(stage: Stage, { spawned, frozen }: StartResult): Promi
   let rows = frozen;
   for (let tries = 0; tries < CATCH_TRIES_MAX; tries++) {
     if (rows.some(isChild)) return true;
-    if (spawned?.ended !== null || stage.isPaced) break;
+    if (spawned?.ended !== null || stage.perOutputMs < CATCH_MS_PER_OUTPUT_MIN) break;
     await thaw(stage, rows);
-    await clock.sleep(tries);
+    await clock.sleep(Math.min(tries, stage.perOutputMs / 4));
     await sendSignal("STOP", [-spawned.pid]);
     rows = await driver.alive();
   }
