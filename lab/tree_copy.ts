@@ -138,6 +138,13 @@ export function reportOf(plan: TreePlan, startMs: number): TreeCopyReport {
   };
 }
 
+/** Options of {@linkcode carryOut}. */
+export interface CarryOutOptions extends CloneOptions {
+  wantsHash: boolean;
+  /** Called when all files are there and every folder can still be written to. */
+  onFilesCopied?: () => void;
+}
+
 /**
  * Copies what a plan says. A file that cannot be read any more moves from the plan's files to its
  * skipped ones.
@@ -149,7 +156,7 @@ export async function carryOut(
   plan: TreePlan,
   from: string,
   to: string,
-  options: CloneOptions & { wantsHash: boolean },
+  options: CarryOutOptions,
 ): Promise<Map<string, string>> {
   const umask = makeRoot(to);
   const slices = new Slices(options.signal);
@@ -158,6 +165,7 @@ export async function carryOut(
     if (slices.isOver) await slices.rest();
   }
   const digests = await copyFiles(plan, from, to, { ...options, umask });
+  options.onFilesCopied?.();
   const links: LinkRequest[] = plan.links.map(({ path, target }) => ({
     path: `${to}/${path}`,
     target,

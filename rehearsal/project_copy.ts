@@ -96,9 +96,12 @@ export async function copyProject(options: CopyOptions): Promise<CopyReport> {
   if (problem !== null) {
     throw new Error(`Cannot copy the project "${from}": it cannot be listed: ${problem}`);
   }
-  const digests = await carryOut(plan, from, to, { ...options, wantsHash: options.hash !== false });
+  const digests = await carryOut(plan, from, to, {
+    ...options,
+    wantsHash: options.hash !== false,
+    onFilesCopied: () => rewritten.forEach((text, path) => rewrite(`${to}/${path}`, text)),
+  });
   for (const [path, text] of rewritten) {
-    rewrite(`${to}/${path}`, text);
     if (digests.has(path)) digests.set(path, hashText(text));
   }
   const manifest = plan.files.flatMap(({ path }) => {
