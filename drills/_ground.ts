@@ -141,7 +141,7 @@ export class Ground {
     return {
       units: this.units.length,
       checkpoint: contract.checkpoint ?? false,
-      effects: contract.effects ?? false,
+      effects: contract.effects === undefined ? "no" : "courier",
       ...plan,
     };
   }

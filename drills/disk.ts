@@ -21,7 +21,8 @@ import {
 /** What a scene's job keeps besides its outputs. */
 export interface SceneContract {
   checkpoint?: boolean;
-  effects?: boolean;
+  /** Who counts the effects: the receiver's file, or the loopback provider. */
+  effects?: "file" | "provider";
   /** Path of the lock, relative to the workspace. */
   lock?: string;
 }
@@ -60,7 +61,7 @@ export class Disk {
     return {
       artifacts,
       checkpoint: checkpoint ? readCheckpoint({ root, path: CHECKPOINT_NAME }, artifacts) : null,
-      effects: effects ? readEffects({ root, path: EFFECTS_NAME }, this.#units) : null,
+      effects: effects === "file" ? readEffects({ root, path: EFFECTS_NAME }, this.#units) : null,
       lock: lock === undefined ? null : fingerprint(join(root, lock)),
     };
   }

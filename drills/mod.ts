@@ -39,6 +39,7 @@ export {
 } from "./definition.ts";
 export { kitPath, runDrills, type SessionOptions, type SessionResult } from "./session.ts";
 export * from "./faults/block_on_pipe.ts";
+export * from "./faults/double_work.ts";
 export * from "./faults/hollow_success.ts";
 export * from "./faults/kill_leader.ts";
 export * from "./faults/lie_in_checkpoint.ts";

@@ -39,7 +39,7 @@ const outputs = (dir: string) =>
 
 Deno.test("the worker makes every unit, whole, with a claim that is true", async () => {
   await inLab(async (run, dir) => {
-    assertEquals(await run({ units: 12, effects: true }), 0);
+    assertEquals(await run({ units: 12, effects: "plain" }), 0);
     const units = Array.from({ length: 12 }, (_, i) => unitName(i + 1));
     assertEquals(outputs(dir), units.map((unit) => `${unit}.txt`));
     const claims = (await Deno.readTextFile(`${dir}/${CHECKPOINT_NAME}`)).trimEnd().split("\n")

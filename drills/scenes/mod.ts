@@ -5,8 +5,10 @@
  */
 import { KitFileError } from "../definition.ts";
 import type { Scene } from "../scene.ts";
+import { duplicateWork } from "./duplicate_work.ts";
 import { hollowSuccess } from "./hollow_success.ts";
 import { hungProcess } from "./hung_process.ts";
+import { lostHandoff } from "./lost_handoff.ts";
 import { lyingCheckpoint } from "./lying_checkpoint.ts";
 import { orphanedChildren } from "./orphaned_children.ts";
 import { staleLock } from "./stale_lock.ts";
@@ -20,6 +22,8 @@ export const SCENES: readonly Scene[] = [
   lyingCheckpoint,
   staleLock,
   hollowSuccess,
+  duplicateWork,
+  lostHandoff,
 ];
 
 /** The scene of a drill. Throws {@linkcode KitFileError} when no scene plays it. */
