@@ -21,4 +21,6 @@ export const REGISTRY: readonly CommandEntry[] = [
   { name: "permissions", load: () => import("./commands/permissions.ts") },
   { name: "compare", load: () => import("./commands/compare.ts") },
   { name: "regrade", load: () => import("./commands/regrade.ts") },
+  { name: "receipt", load: () => import("./commands/receipt.ts") },
+  { name: "verify", load: () => import("./commands/verify.ts") },
 ];

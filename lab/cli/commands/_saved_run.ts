@@ -112,27 +112,46 @@ function isDirectory(path: string): boolean {
   }
 }
 
-/** Reads a file as text, but never something that could block or fill the memory. */
-export function readText(path: string, argument: string): string {
-  const refuse = (why: string, cause?: unknown) =>
-    new UsageError(`${argument} is ${quoted(path, 400)}, which cannot be read: ${why}`, { cause });
-  let bytes: Uint8Array;
+function readText(path: string, argument: string): string {
   try {
-    const info = Deno.statSync(path);
-    if (!info.isFile) throw refuse("it is not a plain file");
-    if (info.size > REPORT_BYTES_MAX) {
-      throw refuse(`it has ${info.size} bytes, and at most ${REPORT_BYTES_MAX} are read`);
-    }
-    bytes = Deno.readFileSync(path);
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(
+      readBytes(path, argument),
+    );
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    throw refuse(error instanceof Error ? error.message : String(error), error);
+    throw unreadable(path, argument, "it is not UTF-8 text", error);
   }
+}
+
+/**
+ * Reads a file that the user named, but never something that could block or fill the memory.
+ *
+ * @throws {UsageError} When it is not there, is no plain file, or is too large.
+ */
+export function readBytes(path: string, argument: string): Uint8Array {
   try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    const info = Deno.statSync(path);
+    if (!info.isFile) throw unreadable(path, argument, "it is not a plain file");
+    if (info.size > REPORT_BYTES_MAX) {
+      const why = `it has ${info.size} bytes, and at most ${REPORT_BYTES_MAX} are read`;
+      throw unreadable(path, argument, why);
+    }
+    return Deno.readFileSync(path);
   } catch (error) {
-    throw refuse("it is not UTF-8 text", error);
+    if (error instanceof UsageError) throw error;
+    const why = error instanceof Deno.errors.NotFound
+      ? "it is not there"
+      : error instanceof Error
+      ? error.message
+      : String(error);
+    throw unreadable(path, argument, why, error);
   }
+}
+
+function unreadable(path: string, argument: string, why: string, cause?: unknown): UsageError {
+  return new UsageError(`${argument} is ${quoted(path, 400)}, which cannot be read: ${why}`, {
+    cause,
+  });
 }
 
 /** The verdict in a saved grade; `null` when there is none that can be read. */
