@@ -59,6 +59,10 @@ export interface DeadlineOptions {
    * only that of the attempt that counts is given on. @default {"hold" with retries, else "pass"}
    */
   output?: "pass" | "hold" | undefined;
+  /** What messages call the idle limit. @default {"--idle"} */
+  idleName?: string | undefined;
+  /** Told why, right before a limit ends the job. */
+  onLimit?: ((why: string) => void) | undefined;
   say?: Say | undefined;
   stop?: StopRequest | undefined;
   /** @default {systemClock} */
@@ -168,6 +172,7 @@ async function superviseOnce(
   if (options.stop?.signal.aborted) {
     kill = await stopJob(job, options.stop, graceMs);
   } else if (limit !== null) {
+    options.onLimit?.(limit.why);
     options.say?.(`${limit.why} Ending the job.`);
     kill = await job.end(graceMs);
   } else {
@@ -234,7 +239,7 @@ function idleText(options: DeadlineOptions, idleMs: number): string {
   const what = (options.progress ?? []).length > 0
     ? `No file of ${options.progress?.join(" ")} grew`
     : "The job printed nothing";
-  return `${what} for ${formatDuration(idleMs)} (--idle).`;
+  return `${what} for ${formatDuration(idleMs)} (${options.idleName ?? "--idle"}).`;
 }
 
 function growthProbe(job: Job, options: DeadlineOptions): () => boolean {

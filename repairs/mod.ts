@@ -44,6 +44,13 @@
  * `outbox.store.list()`, `outbox.settle(key, wasSent)`; `sendByJob`, `shellProbe`, `sentLogProbe`
  * for commands and logs. One JSON file per effect in `dir`, see `EffectRecord`.
  *
+ * **heartbeat**: `runWithHeartbeat({argv, progress, limitMs, beatFile, everyMs?, restarts?,
+ * watcherRestarts?, alarmLog?, onAlarm?, onWatcher?, …})` gives `{outcome, exitCode, alarms: [{at, kind:
+ * "watcher-died"|"watcher-silent"|"watcher-false"|"no-progress", why}], jobStarts, watcherStarts, run}`.
+ * `onWatcher(pid)` tells of each first watcher, a process that a drill may kill or stop. From
+ * elsewhere: `checkBeat(beatFile, {maxAgeMs?})` gives `{state: "healthy"|"finished"|"silent"|
+ * "no-progress", why, exitCode}`; `readBeat`, and `judgeBeat` is pure.
+ *
  * All of them: `say(message)` gets sentences for a person; `stop` is `{signal: AbortSignal}`; a job
  * that cannot be started throws `JobStartError` (126 or 127), a machine without `ps` throws
  * `EnvironmentError`, a repair that will not act because it would not be safe throws `RepairError`.
@@ -63,6 +70,8 @@ export { type JobEnd, JobStartError } from "./_job.ts";
 export { runJob, type RunOptions, type RunResult, type WrappedJob } from "./_run.ts";
 export type { Say, StopRequest } from "./_stop.ts";
 export { replaceFile } from "./_durable.ts";
+export * from "./heartbeat.ts";
+export * from "./heartbeat_beat.ts";
 export * from "./lease.ts";
 export * from "./lease_owner.ts";
 export * from "./lease_run.ts";
@@ -72,6 +81,7 @@ export * from "./outbox_store.ts";
 export { selfTestCheckpoint } from "./_self_test_checkpoint.ts";
 export { selfTestEvidence } from "./_self_test_evidence.ts";
 export { selfTestLease } from "./_self_test_lease.ts";
+export { selfTestHeartbeat } from "./_self_test_heartbeat.ts";
 export { selfTestOutbox } from "./_self_test_outbox.ts";
 export { selfTestDeadline } from "./_self_test_deadline.ts";
 export type { SelfTestResult, SelfTestStep } from "./self_testing.ts";

@@ -30,6 +30,7 @@ export const command: Command = {
     { name: "checkpoint", load: () => import("./repair/checkpoint.ts") },
     { name: "deadline", load: () => import("./repair/deadline.ts") },
     { name: "evidence", load: () => import("./repair/evidence.ts") },
+    { name: "heartbeat", load: () => import("./repair/heartbeat.ts") },
     { name: "lease", load: () => import("./repair/lease.ts") },
     { name: "outbox", load: () => import("./repair/outbox.ts") },
   ],
