@@ -4,16 +4,11 @@
  *
  * @module
  */
-import { join } from "@std/path";
+import { basename, dirname, join, normalize } from "@std/path";
 import { findProgram } from "../lab/mod.ts";
 import { argvOf, type Contract, ContractError } from "./contract.ts";
-
-/**
- * Variables with real keys and addresses of model providers. They are taken out of the command's
- * environment before it runs, so that a rehearsal cannot spend money.
- */
-export const PROVIDER_VARIABLES_REGEXP =
-  /^(ANTHROPIC|OPENAI|AZURE_OPENAI|GEMINI|GOOGLE_(API|GEMINI|GENAI|APPLICATION)|MISTRAL|GROQ|COHERE|OPENROUTER|DEEPSEEK|XAI|TOGETHER|FIREWORKS|PERPLEXITY|HUGGINGFACE|HF|REPLICATE|DASHSCOPE|QWEN|CLAUDE_CODE|CODEX|BEDROCK|VERTEX)_?(.*_)?(API_KEY|AUTH_TOKEN|TOKEN|BASE_URL|API_BASE|ENDPOINT|KEY|CREDENTIALS|OAUTH_TOKEN)$/;
+import { insideProject, mentionInWord, movePaths } from "./project_mentions.ts";
+import { isProviderVariable } from "./provider_variables.ts";
 
 /** The environment of the user's command in its copy. */
 export interface JobEnvironment {
@@ -25,8 +20,8 @@ export interface JobEnvironment {
 }
 
 /**
- * Builds the environment: the user's own, without real provider variables, with every mention of
- * the project's folder replaced by the copy's, and the contract's `env` on top.
+ * Builds the environment: the user's own, without real provider variables, with every path into
+ * the project replaced by the copy's, and the contract's `env` on top.
  */
 export function jobEnvironment(
   own: Readonly<Record<string, string>>,
@@ -38,28 +33,32 @@ export function jobEnvironment(
   const removed: string[] = [];
   const moved: string[] = [];
   for (const [name, value] of Object.entries(own)) {
-    if (PROVIDER_VARIABLES_REGEXP.test(name)) {
+    if (isProviderVariable(name)) {
       removed.push(name);
       continue;
     }
-    const here = movePath(value, projectDir, workspace);
+    const here = movePaths(value, projectDir, workspace);
     if (here !== value) moved.push(name);
     env[name] = here;
   }
   for (const [name, value] of Object.entries(contract.env)) {
-    env[name] = movePath(value, projectDir, workspace);
+    env[name] = movePaths(value, projectDir, workspace);
   }
   env.PWD = workspace;
   delete env.OLDPWD;
   return { env, removed, moved };
 }
 
-/** Replaces whole-component mentions of the project's folder; `/a/proj2` is not `/a/proj`. */
-function movePath(value: string, from: string, to: string): string {
-  if (from === "/" || !value.includes(from)) return value;
-  return value.split(from).reduce((done, rest) =>
-    /^(\/|:|$|["'\s])/.test(rest) ? `${done}${to}${rest}` : `${done}${from}${rest}`
-  );
+/** Where a command is looked for, and where it will run. */
+export interface CommandPlaces {
+  /** The real project; absolute, with links resolved. */
+  projectDir: string;
+  /** The copy; it need not be there yet. */
+  workspace: string;
+  /** Folders separated by `:`, the user's or those of {@linkcode jobEnvironment}. */
+  path: string;
+  /** The job's environment, to see what `~` and `$NAME` in a shell's text lead to. */
+  env?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -67,25 +66,37 @@ function movePath(value: string, from: string, to: string): string {
  *
  * @param what Name of the contract's key, for messages.
  * @returns The words, with the program as an absolute path.
- * @throws {ContractError} When the program is not found, or when a word names the real project.
+ * @throws {ContractError} When the program is not found or not in the copy, or when a word names the
+ *     real project.
  */
 export function resolveCommand(
   what: string,
   command: Contract["start"],
-  places: { projectDir: string; workspace: string; path: string },
+  places: CommandPlaces,
 ): string[] {
   const argv = argvOf(command);
-  const { projectDir, workspace, path } = places;
-  const real = argv.find((word) => mentions(word, projectDir));
-  if (real !== undefined) {
+  const { projectDir, env } = places;
+  for (const word of argv) {
+    const real = mentionInWord(word, projectDir, env);
+    if (real === null) continue;
     throw new ContractError(
-      `Cannot rehearse "${what}": it names the real project by its full path ("${projectDir}"), so ` +
-        "it would work on the real one and not on the copy. Write the path relative to the " +
+      `Cannot rehearse "${what}": it names the real project by its full path ("${real}"), so it ` +
+        "would work on the real one and not on the copy. Write the path relative to the " +
         "project's folder",
     );
   }
-  const name = argv[0] ?? "";
-  const program = findProgram(name, path, projectDir);
+  return [resolveProgram(what, argv[0] ?? "", places), ...argv.slice(1)];
+}
+
+function resolveProgram(what: string, name: string, places: CommandPlaces): string {
+  const { projectDir, workspace, path } = places;
+  // The copy may not be there yet; what will be in it is in the project now.
+  const lookedAt = path.split(":").map((dir) =>
+    dir === workspace || dir.startsWith(`${workspace}/`)
+      ? `${projectDir}${dir.slice(workspace.length)}`
+      : dir
+  ).join(":");
+  const program = findProgram(name, lookedAt, projectDir);
   if (program === null) {
     throw new ContractError(
       `Cannot rehearse "${what}": the command "${name}" was not found or may not be run. ` +
@@ -94,13 +105,18 @@ export function resolveCommand(
           : `PATH is ${path || "empty"}`),
     );
   }
-  // A program of the project itself runs from the copy.
-  const moved = program.startsWith(`${projectDir}/`)
-    ? join(workspace, program.slice(projectDir.length + 1))
-    : program;
-  return [moved, ...argv.slice(1)];
-}
-
-function mentions(word: string, projectDir: string): boolean {
-  return movePath(word, projectDir, "\0") !== word;
+  const place = join(Deno.realPathSync(dirname(program)), basename(program));
+  const target = insideProject(program, projectDir);
+  if (!place.startsWith(`${projectDir}/`) || projectDir === "/") {
+    // A link from elsewhere into the project would run the real one.
+    return target === null || projectDir === "/" ? normalize(program) : join(workspace, target);
+  }
+  if (target === null) {
+    const real = Deno.realPathSync(program);
+    throw new ContractError(
+      `Cannot rehearse "${what}": the command "${name}" is a link that leads out of the project, ` +
+        `and such links are not in the copy. Name the program that it leads to ("${real}")`,
+    );
+  }
+  return join(workspace, place.slice(projectDir.length + 1));
 }
