@@ -28,7 +28,7 @@ import type { FromWorker, PlanItem, WorkerStart } from "./plan.ts";
 import { cloneTree, copyProject, type CopyReport } from "./project_copy.ts";
 import { manifestOf } from "./project_manifest.ts";
 import { providerEnvironment } from "./provider_environment.ts";
-import { findReplay, runUndisturbed } from "./replays/mod.ts";
+import { findReplay, type Replay, runUndisturbed } from "./replays/mod.ts";
 import { type ControlResult, Stage } from "./stage.ts";
 
 /** What a rehearsal works with. */
@@ -39,6 +39,8 @@ export interface RehearsalOptions {
 }
 
 const CONTROL = "control";
+/** How often a failure that could not be delivered is tried. */
+const TRIES_MAX = 3;
 const PLAIN_SUBJECTS: ReadonlySet<string> = new Set(["rehearsal", "own-failure"]);
 
 /** Does the plan of one {@linkcode WorkerStart}. */
@@ -79,7 +81,7 @@ export class Rehearsal {
     await cloneTree(this.#pristine, this.#start.workspace);
     this.#sentinel = plantSentinel(dirname(this.#start.workspace));
     this.#snapshot = await this.#takeSnapshot();
-    if (this.#wantsControl && !signal.aborted) await this.#runControl();
+    if (this.#start.contract.control && !signal.aborted) await this.#runControl();
     for (const item of this.#start.plan) {
       post({ type: "record", record: await this.#runItem(item) });
     }
@@ -105,26 +107,46 @@ export class Rehearsal {
 
   /** One item, whatever happens in it. */
   async #runItem(item: PlanItem): Promise<RunRecord> {
-    const record = this.#draft(item);
+    const { signal, post, clock } = this.#options;
     const replay = findReplay(item.subject);
     if (replay === null) throw new RangeError(`Unknown replay "${item.subject}"`);
     const variant = item.variant ?? replay.variants[0] ?? "";
-    record.notApplicable = replay.needs(this.#start.contract, variant);
     const before = this.#snapshot;
-    if (record.notApplicable === null && !this.#options.signal.aborted && this.#isControlWhole()) {
-      this.#options.post({ type: "progress", text: `${item.subject}: running` });
-      await this.#onStage(record.id, record, async (stage) => {
-        await stage.freshCopy();
-        await (item.armed ? replay.run(stage, variant) : runUndisturbed(stage));
-        if (record.notApplicable !== null) return forgetRun(record);
-        if (item.resumeTwice && stage.hasRecovered) await stage.resume("resume-again");
-        await stage.finish();
-      });
+    let record = this.#draft(item);
+    record.notApplicable = replay.needs(this.#start.contract, variant);
+    const isPossible = record.notApplicable === null && this.#isControlWhole();
+    for (let tries = 1; isPossible && tries <= TRIES_MAX && !signal.aborted; tries++) {
+      post({ type: "progress", text: `${item.subject}: running` });
+      record = this.#draft(item);
+      if (tries > 1) record.options.tries = tries;
+      await this.#tryItem(item, record, replay, variant);
+      if (!this.#isWorthRepeating(record)) break;
     }
-    if (this.#options.signal.aborted) record.interrupted = "it was interrupted by the user";
+    if (signal.aborted) record.interrupted = "it was interrupted by the user";
     record.containment = await this.#contain(before);
-    record.endedAt = this.#options.clock.wallIso();
+    record.endedAt = clock.wallIso();
     return record;
+  }
+
+  async #tryItem(
+    item: PlanItem,
+    record: RunRecord,
+    replay: Replay,
+    variant: string,
+  ): Promise<void> {
+    await this.#onStage(record.id, record, async (stage) => {
+      await stage.freshCopy();
+      await (item.armed ? replay.run(stage, variant) : runUndisturbed(stage));
+      if (record.notApplicable !== null) return forgetRun(record);
+      if (item.resumeTwice && stage.hasRecovered) await stage.resume("resume-again");
+      await stage.finish();
+    });
+  }
+
+  /** A failure that came too late on a busy machine was not delivered, and judges nobody. */
+  #isWorthRepeating({ fault, notApplicable, interrupted, attempts }: RunRecord): boolean {
+    return fault.armed && !fault.delivered && notApplicable === null && interrupted === null &&
+      attempts.length === 0;
   }
 
   /** Runs something on a fresh stage, and ends every process of it with proof on every path. */
@@ -197,14 +219,9 @@ export class Rehearsal {
     }
   }
 
-  /** A start that fails by itself cannot show how a whole run looks. */
-  get #wantsControl(): boolean {
-    return this.#start.contract.control && this.#start.contract.startFails !== true;
-  }
-
   #isControlWhole(): boolean {
     const { contract } = this.#start;
-    if (!this.#wantsControl) return true;
+    if (!contract.control) return true;
     const control = this.#control;
     if (control === null) return false;
     const { phase, artifacts } = control.record;
@@ -270,7 +287,7 @@ export class Rehearsal {
       })),
     };
     record.control = this.#control?.record ?? null;
-    record.controlSkipped = this.#wantsControl
+    record.controlSkipped = this.#start.contract.control
       ? null
       : contract.startFails === true
       ? "the start fails by itself, as the contract says"

@@ -2,8 +2,8 @@
  * dead-monitor: the watcher dies, and then the job hangs. Nobody rings, and silence looks like
  * health.
  *
- * The declared monitor is started beside the job, gives its first sign, and is killed; then every
- * process of the job is stopped. The silence must be noticed by the age of the last sign alone,
+ * The declared monitor is started beside the job, gives its first sign, and is killed; the job makes
+ * one more output, and then every process of it is stopped. The silence must be noticed by the age of the last sign alone,
  * because who watches from elsewhere sees nothing else. Then the hung job is ended with proof, and
  * the resume command runs.
  *
@@ -16,6 +16,7 @@ import { join } from "@std/path";
 import { isKillProven, type Spawned, systemTool, waitUntil } from "../../lab/mod.ts";
 import type { Contract } from "../contract.ts";
 import type { Stage } from "../stage.ts";
+import type { StartResult } from "../stage_types.ts";
 import { freezeAll, isStruck, namesOf, noteNothingLeft, thaw } from "./_freeze.ts";
 import type { Replay } from "./replay.ts";
 
@@ -36,14 +37,15 @@ export const deadMonitor: Replay = {
   variants: ["monitor-first"],
   needs: monitorNeeds,
   async run(stage) {
-    const start = await stage.startUntil(stage.killPoint);
+    const early = stage.killPoint > 1 && !stage.isPaced;
+    const start = await stage.startUntil(early ? stage.killPoint - 1 : stage.killPoint);
     if (!await isStruck(stage, start)) return;
     const watch = monitorOf(stage);
     const monitor = await stage.begin("monitor", watch.argv);
     const end = "pid" in monitor && await hasSign(stage, watch)
       ? await killMonitor(stage, monitor)
       : null;
-    await hang(stage);
+    if (early && end !== null) await goOnUnwatched(stage, start);
     const { rows, isWhole } = await freezeAll(stage);
     const ageMs = end === null ? null : await awaitSilence(stage, watch);
     const kill = await stage.killStart(start, { graceMs: 0 });
@@ -123,12 +125,12 @@ async function killMonitor(stage: Stage, monitor: Spawned): Promise<string | nul
   return monitor.ended?.signal ?? null;
 }
 
-/** Lets the job work for an instant without its monitor; it hangs after that and not before. */
-async function hang(stage: Stage): Promise<void> {
-  const { driver, clock } = stage.options;
-  if (stage.isPaced) return;
-  await thaw(stage, await driver.alive());
-  await clock.sleep(1);
+/** Lets the job make one more output without its monitor; it hangs after that and not before. */
+async function goOnUnwatched(stage: Stage, { spawned }: StartResult): Promise<void> {
+  if (spawned === null) return;
+  await thaw(stage, await stage.options.driver.alive());
+  await stage.watch(spawned, (outputs) => outputs.length >= stage.killPoint);
+  await stage.options.driver.system.signal("STOP", [-spawned.pid]);
 }
 
 /** Waits until the last sign is too old; gives its age, or `null` when signs go on coming. */

@@ -61,7 +61,7 @@ async function reapThenResume(
 ): Promise<void> {
   // The orphan of a job that is done in a moment would do everything before anybody looked.
   const written = stage.isPaced ? null : await letWrite(stage);
-  const kill = await stage.killStart(start);
+  const kill = await stage.killStart(start, { graceMs: 0 });
   await stage.noteFaultState();
   if (!stage.isWorkLeft) return noteNothingLeft(stage);
   if (isKillProven(kill) !== true) return;
@@ -162,5 +162,7 @@ async function letWrite(stage: Stage): Promise<string | null> {
     if (changed !== undefined) return changed.path;
     return (await driver.alive()).length === 0 ? "" : null;
   }, { limitMs: WRITE_LIMIT_MS, everyMs: 5, clock });
+  // One signal is quicker than the first look of the reaper, and what is stopped does no more work.
+  await sendSignal("STOP", driver.ledger.openGroups.map((id) => -id));
   return seen === "" ? null : seen;
 }

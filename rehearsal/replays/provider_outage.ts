@@ -2,8 +2,9 @@
  * provider-outage: the model provider is down for longer than the job's patience.
  *
  * The job's environment leads to the lab's loopback provider (ANTHROPIC_BASE_URL, OPENAI_BASE_URL, a
- * key that begins with sk-lab-fake). After k outputs it goes down and stays down, until the job gives
- * up by itself or has waited for a good while; then the job is ended. The requests that came during
+ * key that begins with sk-lab-fake). After as many requests as k outputs took in the control run it
+ * goes down and stays down, until the job gives up by itself or has waited for a good while; then the
+ * job is ended. The requests that came during
  * the outage are the proof. The provider is well again before the resume command runs.
  *
  * @module
@@ -12,7 +13,7 @@ import { isKillProven } from "../../lab/mod.ts";
 import { type Fault, outageSchedule, type Provider } from "../../lab/provider/mod.ts";
 import type { Stage } from "../stage.ts";
 import type { StartResult } from "../stage_types.ts";
-import { freezeAll, isStruck, noteNothingLeft, thaw } from "./_freeze.ts";
+import { noteNothingLeft } from "./_freeze.ts";
 import type { Replay } from "./replay.ts";
 
 const OUTAGES: Record<string, Fault> = {
@@ -40,9 +41,7 @@ export const providerOutage: Replay = {
       stage.record.notApplicable = NO_REQUEST;
       return;
     }
-    const start = await stage.startUntil(stage.killPoint);
-    if (!await isStruck(stage, start)) return;
-    const outage = await goDown(stage, provider, start, OUTAGES[variant] ?? { kind: "529" });
+    const { start, ...outage } = await goDown(stage, provider, OUTAGES[variant] ?? { kind: "529" });
     const kill = await stage.killStart(start, { graceMs: 0 });
     provider.setSchedule([]);
     await stage.noteFaultState();
@@ -66,39 +65,46 @@ const NO_REQUEST = "No request reached the loopback provider in a whole run of t
 
 /** What an outage was like. */
 interface Outage {
+  start: StartResult;
   requests: number;
   elapsedMs: number;
   /** How the job took it. */
   ending: string;
 }
 
-/** Takes the provider down and waits until the job has given up, or its patience is over. */
-async function goDown(
-  stage: Stage,
-  provider: Provider,
-  start: StartResult,
-  fault: Fault,
-): Promise<Outage> {
-  const { clock, driver } = stage.options;
-  const { rows } = await freezeAll(stage);
-  const before = provider.log().counters.faulted;
-  const beganMs = clock.nowMs();
-  provider.setSchedule(outageSchedule({ fault, fromMs: provider.nowMs() }));
-  await thaw(stage, rows);
+/** Runs the job into the outage, and waits until it has given up, or its patience is over. */
+async function goDown(stage: Stage, provider: Provider, fault: Fault): Promise<Outage> {
+  const { clock, commands } = stage.options;
+  const { work, faulted } = provider.log().counters;
+  const fromRequest = work + 1 + requestsUntilKillPoint(stage);
+  provider.setSchedule(outageSchedule({ fault, fromRequest }));
+  const spawned = await stage.begin("start", commands.start);
+  if (!("pid" in spawned)) {
+    stage.record.start = spawned;
+    const start: StartResult = { spawned: null, ending: "not-started", frozen: [] };
+    return { start, requests: 0, elapsedMs: 0, ending: "could not be started" };
+  }
   let firstMs: number | null = null;
-  const isOver = () => {
-    if (provider.log().counters.faulted > before) firstMs ??= clock.nowMs();
+  const ending = await stage.watch(spawned, () => {
+    if (provider.log().counters.faulted > faulted) firstMs ??= clock.nowMs();
     return firstMs !== null && clock.nowMs() - firstMs >= PATIENCE_MS_MAX;
-  };
-  if (start.spawned !== null) await stage.watch(start.spawned, isOver, driver);
-  const ended = start.spawned?.ended ?? null;
+  });
   return {
-    requests: provider.log().counters.faulted - before,
-    elapsedMs: clock.nowMs() - (firstMs ?? beganMs),
-    ending: ended === null
+    start: { spawned, ending, frozen: [] },
+    requests: provider.log().counters.faulted - faulted,
+    elapsedMs: firstMs === null ? 0 : clock.nowMs() - firstMs,
+    ending: spawned.ended === null
       ? "was ended while it waited"
-      : `gave up by itself (${ended.signal ?? `exit ${ended.exitCode}`})`,
+      : `gave up by itself (${spawned.ended.signal ?? `exit ${spawned.ended.exitCode}`})`,
   };
+}
+
+/** How many requests it takes to get to the kill point, going by the control run. */
+function requestsUntilKillPoint(stage: Stage): number {
+  const { control } = stage.options;
+  const { count } = stage.contract.artifacts;
+  if (control === null || count === undefined) return stage.killPoint;
+  return Math.floor(control.providerRequests * stage.killPoint / count);
 }
 
 function noteNoRequest(stage: Stage): void {
@@ -112,7 +118,10 @@ function noteNoRequest(stage: Stage): void {
 }
 
 /** Asking again without waiting keeps an overload going. */
-function noteHammering(stage: Stage, { requests, elapsedMs }: Outage): void {
+function noteHammering(
+  stage: Stage,
+  { requests, elapsedMs }: Pick<Outage, "requests" | "elapsedMs">,
+): void {
   const perSecond = requests / Math.max(elapsedMs / 1000, 0.001);
   if (requests < HAMMER_PER_SECOND || perSecond < HAMMER_PER_SECOND) return;
   stage.record.findings.push({

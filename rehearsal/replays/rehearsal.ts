@@ -26,6 +26,6 @@ export const rehearsal: Replay = {
         { what: "of them finished", value: whole },
       ]);
     }
-    await stage.resume();
+    if (record.fault.delivered) await stage.resume();
   },
 };
