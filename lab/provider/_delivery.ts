@@ -71,20 +71,13 @@ async function stall(
   entry: LogEntry,
 ): Promise<"client-left" | "stopped"> {
   const over = new AbortController();
-  const stop = () => over.abort();
-  line.stopping.addEventListener("abort", stop, { once: true });
-  if (line.stopping.aborted) stop();
-  line.wire.gone.then(stop);
-  try {
-    while (!over.signal.aborted) {
-      await line.clock.sleep(step.pingEveryMs, over.signal);
-      if (step.ping === null || over.signal.aborted) continue;
-      await line.writer.body(step.ping.text);
-      entry.pingCount++;
-      entry.bytesSent = line.writer.bytesSent;
-    }
-  } finally {
-    line.stopping.removeEventListener("abort", stop);
+  line.wire.gone.then(() => over.abort()); // stop() closes the wire, which is the same to us
+  while (!over.signal.aborted) {
+    await line.clock.sleep(step.pingEveryMs, over.signal);
+    if (step.ping === null || over.signal.aborted) continue;
+    await line.writer.body(step.ping.text);
+    entry.pingCount++;
+    entry.bytesSent = line.writer.bytesSent;
   }
   return line.stopping.aborted ? "stopped" : "client-left";
 }

@@ -99,7 +99,9 @@ interface Settled {
   fault: Fault | null;
 }
 
-/** Opens the entry and lets the schedule decide; without an await, so that nothing comes between. */
+/**
+ * Opens the entry and lets the schedule decide; without an await, so that nothing comes between.
+ */
 function settle({ dialect, build, arrival }: Material, desk: Desk): Settled {
   const { log, clock } = desk.options;
   const fault = desk.decide({

@@ -5,7 +5,7 @@
  */
 
 import { assert, assertEquals } from "@std/assert";
-import { waitUntil } from "../clock.ts";
+import { systemClock, waitUntil } from "../clock.ts";
 import type { Fault } from "./fault_schedule.ts";
 import type { AnswerContext, Dialect, Turn } from "./protocol.ts";
 import type { LogEntry, ProviderLog } from "./request_log.ts";
@@ -13,7 +13,7 @@ import type { Script } from "./scripted_turns.ts";
 import { type Provider, startProvider } from "./server.ts";
 
 /** Limit of every wait in these tests; generous, because two cores may run many tests. */
-export const WAIT_LIMIT_MS = 20_000;
+export const WAIT_LIMIT_MS = 10_000;
 
 /** A tool call whose arguments are long enough to be cut. */
 export const TOOL_INPUT = { path: "out/unit-1.md", content: "# unit 1\nline two\n" };
@@ -130,12 +130,27 @@ export async function rawConnection(provider: Provider, text: string): Promise<D
   return conn;
 }
 
+/** What a promise gives, or an error when it takes longer than every wait in these tests may. */
+export async function inTime<T>(promise: Promise<T>, what: string): Promise<T> {
+  const over = new AbortController();
+  const late = systemClock.sleep(WAIT_LIMIT_MS, over.signal).then((): T => {
+    throw new Error(`Waited ${WAIT_LIMIT_MS} ms for ${what}`);
+  });
+  late.catch(() => {}); // when the race is over already
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    promise.catch(() => {});
+    over.abort();
+  }
+}
+
 /** Reads until `wanted` has arrived or the connection ends; a reset is thrown. */
 export async function readText(conn: Deno.Conn, wanted?: string): Promise<string> {
   let text = "";
   const buffer = new Uint8Array(4096);
   while (wanted === undefined || !text.includes(wanted)) {
-    const count = await conn.read(buffer);
+    const count = await inTime(conn.read(buffer), `${wanted ?? "the end"} after: ${text}`);
     if (count === null) break;
     text += new TextDecoder().decode(buffer.subarray(0, count));
   }
@@ -149,7 +164,7 @@ export async function readBodyUntil(
 ): Promise<string> {
   let text = "";
   while (!text.includes(wanted)) {
-    const { value, done } = await reader.read();
+    const { value, done } = await inTime(reader.read(), `${wanted} after: ${text}`);
     if (done) break;
     text += new TextDecoder().decode(value);
   }

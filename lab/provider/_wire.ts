@@ -1,8 +1,8 @@
 /**
  * One TCP connection, reduced to what the provider needs.
  *
- * Why `node:net` and neither `Deno.serve` nor `Deno.listen`: a fault has to reset the connection, and
- * `Socket.resetAndDestroy()` is the only call of Deno that sends a TCP reset.
+ * Why `node:net` and neither `Deno.serve` nor `Deno.listen`: a fault has to reset the connection,
+ * and `Socket.resetAndDestroy()` is the only call of Deno that sends a TCP reset.
  *
  * @module
  */

@@ -35,7 +35,7 @@ Deno.test("anthropicMessages.stream() carries the tool input in two JSON parts",
   assertEquals(payloads.at(-2).delta.stop_reason, "tool_use");
 });
 
-Deno.test("anthropicMessages closes a cut call with max_tokens when the token limit is reached", () => {
+Deno.test("anthropicMessages closes a cut call with max_tokens at the token limit", () => {
   const context = { ...CONTEXT, tokenLimit: true, cutAt: 0.9 };
   const payloads = streamPayloads(anthropicMessages, CALL_TURN, context);
   const parts = payloads.filter(({ delta }) => delta?.type === "input_json_delta");

@@ -50,7 +50,9 @@ const GROWTH_MIN = 1.5;
  */
 const DROP_MAX = 0.5;
 
-/** A timer may fire a little early, and the clocks of two processes are read at different moments. */
+/**
+ * A timer may fire a little early, and the clocks of two processes are read at different moments.
+ */
 const EARLY_MS = 50;
 
 /** An HTTP date has no fractions of a second. */

@@ -42,7 +42,7 @@ Deno.test("attemptGaps() accepts the back-off of real clients, with jitter and a
   assertEquals(judge([3000, 3000, 3000, 4000, 10000, 19000, 36000]).grows, true);
 });
 
-Deno.test("attemptGaps() refuses constant waits, hammering and a back-off that starts again", () => {
+Deno.test("attemptGaps() refuses constant waits, hammering and a reset back-off", () => {
   assertEquals(judge([1000, 1000, 1000, 1000]).grows, false);
   assertEquals(judge([1000, 1300, 900, 1200]).grows, false);
   assertEquals(judge([0, 0, 0]).grows, false);
@@ -80,7 +80,7 @@ Deno.test("attemptGaps() measures no gap after an answer, and none across droppe
   assertEquals(attemptGaps({ entries }).keys[0]?.gapsMs, [400]);
 });
 
-Deno.test("attemptGaps() lets one bad key spoil the judgement, and ignores what is not work", () => {
+Deno.test("attemptGaps() lets one bad key decide, and ignores what is not work", () => {
   const good = attemptsWithGaps([100, 200, 400]);
   const bad = attemptsWithGaps([100, 100, 100], { attemptKey: "b" });
   assertEquals(attemptGaps({ entries: [...good, ...bad] }).grows, false);

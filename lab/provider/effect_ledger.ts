@@ -37,8 +37,8 @@ export class EffectLedger {
   }
 
   /**
-   * Says what a request would be. `conflict`: its key stands for another unit already (status 422 in
-   * the IETF draft "The Idempotency-Key HTTP Header Field", 2.7).
+   * Says what a request would be. `conflict`: its key stands for another unit already (status 422
+   * in the IETF draft "The Idempotency-Key HTTP Header Field", 2.7).
    */
   classify(unit: string, key: string | null): EffectKind {
     const known = key === null ? undefined : this.#unitOfKey.get(key);
@@ -47,8 +47,8 @@ export class EffectLedger {
   }
 
   /**
-   * Records that a unit was done, or that its known key was answered again. Without a key, every call
-   * is a new effect.
+   * Records that a unit was done, or that its known key was answered again. Without a key, every
+   * call is a new effect.
    *
    * @param answered Whether the client is told; `false` when a fault swallows the answer.
    */

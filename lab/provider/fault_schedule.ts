@@ -35,8 +35,8 @@ export interface Fault {
   /** What goes wrong. */
   kind: FaultKind;
   /**
-   * `429`, `529`, `503`, `quota`: value of the Retry-After header in whole seconds. Without it, `429`
-   * says 3, `quota` says 3600, and the other two send no header.
+   * `429`, `529`, `503`, `quota`: value of the Retry-After header in whole seconds. Without it,
+   * `429` says 3, `quota` says 3600, and the other two send no header.
    */
   retryAfterSeconds?: number;
   /**
@@ -153,8 +153,8 @@ export interface OutageOptions {
  * The schedule of one outage. Choose `forMs` or `count` larger than the client's whole back-off, so
  * that patience alone does not get it through.
  *
- * An outage without `count` also meets side requests, as a real one does; with `count` it meets only
- * work requests, so that requests for titles do not use it up.
+ * An outage without `count` also meets side requests, as a real one does; with `count` it meets
+ * only work requests, so that requests for titles do not use it up.
  *
  * @throws {RangeError} If a number is out of its bounds.
  */

@@ -57,7 +57,7 @@ Deno.test("gemini.parse() reads the model and the wish for a stream from the pat
   assertEquals(gemini.parse({}, "/v1beta/models/gem-1:generateContent").stream, false);
 });
 
-Deno.test("POST :streamGenerateContent streams, :generateContent answers one document", async () => {
+Deno.test("POST :streamGenerateContent streams, :generateContent does not", async () => {
   await using provider = await startProvider({ script: ENDLESS_SCRIPT });
   const path = "/v1beta/models/gem-1";
   const streamed = await post(provider, `${path}:streamGenerateContent?alt=sse`, { tools: TOOLS });
@@ -68,7 +68,7 @@ Deno.test("POST :streamGenerateContent streams, :generateContent answers one doc
   assertEquals(modelVersion, "gem-1");
 });
 
-Deno.test("the Gemini key may come in the query, and a foreign one is refused there too", async () => {
+Deno.test("the Gemini key may come in the query, and a foreign one is refused", async () => {
   await using provider = await startProvider();
   const url = `${provider.url}/v1beta/models/gem-1:generateContent?key=`;
   const ours = await fetch(url + provider.key, { method: "POST", body: "{}" });

@@ -74,7 +74,7 @@ Deno.test("a real key that arrives is refused with 401, and nothing of it is kep
   assertEquals(kept.includes(REAL_KEY), false);
 });
 
-Deno.test("a model request without any key is refused, and is not called a foreign key", async () => {
+Deno.test("a model request without any key is refused, and not as a foreign key", async () => {
   await using provider = await startProvider();
   const response = await fetch(`${provider.url}/v1/messages`, { method: "POST", body: "{}" });
   assertEquals((await response.json()).error.type, "authentication_error");

@@ -2,7 +2,7 @@ import { assertEquals, assertStringIncludes } from "@std/assert";
 import { startProvider } from "./server.ts";
 import { onlyEntry, post } from "./_testing.ts";
 
-Deno.test("POST /lab/unit/<key> answers ok and the key, in plain text and without any key", async () => {
+Deno.test("POST /lab/unit/<key> answers ok and the key, and needs no API key", async () => {
   await using provider = await startProvider();
   const response = await fetch(`${provider.url}/lab/unit/unit%201`, { method: "POST" });
   assertEquals([response.status, await response.text()], [200, "ok unit 1\n"]);
@@ -32,7 +32,7 @@ Deno.test("an idempotency key that belongs to another unit is refused with 422",
   assertEquals(provider.log().effects.map(({ unit }) => unit), ["a"]);
 });
 
-Deno.test("a request that met a fault has no effect, unless the fault only lost the answer", async () => {
+Deno.test("a request that met a fault has no effect, unless only its answer was lost", async () => {
   await using provider = await startProvider({
     schedule: [
       { fault: { kind: "503" }, count: 1 },

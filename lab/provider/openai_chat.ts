@@ -2,8 +2,8 @@
 /**
  * The OpenAI Chat Completions protocol: `POST /v1/chat/completions`.
  *
- * Chunk order and fields follow the API reference ("The chat completion chunk object"); clients that
- * were run against them: pi, opencode, Qwen Code, Cline.
+ * Chunk order and fields follow the API reference ("The chat completion chunk object"); clients
+ * that were run against them: pi, opencode, Qwen Code, Cline.
  *
  * @module
  */

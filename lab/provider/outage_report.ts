@@ -9,7 +9,9 @@ import { isAnswered, type ProviderLog } from "./request_log.ts";
 
 /** An outage as the provider saw it. */
 export interface OutageReport {
-  /** Work requests that met a fault; 0 means that nobody noticed an outage, so nothing is proven. */
+  /**
+   * Work requests that met a fault; 0 means that nobody noticed an outage, so nothing is proven.
+   */
   requests: number;
   /** Arrival of the first of them, in milliseconds since the provider started. */
   firstMs: number | null;

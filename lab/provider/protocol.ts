@@ -38,8 +38,8 @@ export interface Frame {
   /** The exact text sent. */
   text: string;
   /**
-   * `event` is a provider event, `ping` only says that the connection lives, `none` is half an event
-   * or no protocol at all. A watchdog must not take a ping for an event.
+   * `event` is a provider event, `ping` only says that the connection lives, `none` is half an
+   * event or no protocol at all. A watchdog must not take a ping for an event.
    */
   counts: "event" | "ping" | "none";
 }
@@ -112,7 +112,9 @@ export interface Dialect {
 /** The model that the provider offers when the client names none. */
 export const LAB_MODEL = "lab-model";
 
-/** Creation time in all answers, in seconds since the epoch: fixed, so that runs can be compared. */
+/**
+ * Creation time in all answers, in seconds since the epoch: fixed, so that runs can be compared.
+ */
 export const CREATED_AT_SECONDS = 1;
 
 /** Tokens that every answer claims to have used; small, so that no agent compacts its history. */
@@ -134,9 +136,12 @@ export const SSE_COMMENT_PING: Frame = { text: ": ping\n\n", counts: "ping" };
 /**
  * Splits the JSON text of a tool call for two frames. Both parts hold at least one character, and a
  * surrogate pair is never torn.
+ *
+ * @param json At least two characters, as every JSON object has.
+ * @param cutAt A fraction in (0, 1).
  */
 export function splitToolJson(json: string, cutAt = 0.5): [head: string, tail: string] {
-  let at = Math.min(Math.max(1, Math.floor(json.length * cutAt)), json.length - 1);
+  let at = Math.max(1, Math.floor(json.length * cutAt));
   const code = json.charCodeAt(at);
   if (code >= 0xdc00 && code <= 0xdfff) at++;
   return [json.slice(0, at), json.slice(at)];

@@ -2,7 +2,8 @@
  * What the provider saw and did, request by request, in bounded memory: the first and the last
  * entries in full, and counters for all.
  *
- * No header is kept but the idempotency key and `x-lab-unit`, and no body: only its length and hash.
+ * No header is kept but the idempotency key and `x-lab-unit`, and no body: only its length and
+ * hash.
  *
  * @module
  */
@@ -14,9 +15,9 @@ import type { ProtocolName } from "./protocol.ts";
 
 /**
  * How a request ended. `open`: it has not. `complete`: everything was sent and the body ended.
- * `reset`: we reset the connection. `cut`: we closed it instead, because the runtime cannot reset (Deno
- * 2.4.2). `client-left`: the client closed it first. `stopped`: the
- * provider stopped. `failed`: the script threw.
+ * `reset`: we reset the connection. `cut`: we closed it instead, because the runtime cannot reset
+ * (Deno 2.4.2). `client-left`: the client closed it first. `stopped`: the provider stopped.
+ * `failed`: the script threw.
  */
 export type Outcome = "open" | "complete" | "reset" | "cut" | "client-left" | "stopped" | "failed";
 
@@ -46,7 +47,9 @@ export interface LogEntry {
   idempotencyKey: string | null;
   /** The unit in the path or in `x-lab-unit`, or the unit that the scripted turn asks for. */
   unit: string | null;
-  /** What attempts are counted by: unit, else idempotency key, else `turn-<n>`; `null` if not work. */
+  /**
+   * What attempts are counted by: unit, else idempotency key, else `turn-<n>`; `null` if not work.
+   */
   attemptKey: string | null;
   /** Number of this attempt for its key, from 1; 0 when it is not work. */
   attempt: number;
@@ -246,6 +249,6 @@ export const KEY_REFUSED = "a key that is not ours arrived";
 function checkLimit(name: string, value: number): number {
   if (Number.isInteger(value) && value >= 0) return value;
   throw new RangeError(
-    `Cannot keep a log as '${name}' must be a whole number of at least 0: current value is ${value}`,
+    `Cannot keep a log as '${name}' must be a whole number from 0: current value is ${value}`,
   );
 }

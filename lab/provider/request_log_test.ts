@@ -104,7 +104,7 @@ Deno.test("RequestLog refuses a limit that is no whole number", () => {
   assertThrows(
     () => new RequestLog({ keepLast: -1 }),
     RangeError,
-    "Cannot keep a log as 'keepLast' must be a whole number of at least 0: current value is -1",
+    "Cannot keep a log as 'keepLast' must be a whole number from 0: current value is -1",
   );
 });
 

@@ -1,7 +1,7 @@
 /**
  * Decides what the scripted model says next. The decision rests on the disk (which unit is missing)
- * or on the ids of answered tool calls, and never on how many tool results the history holds: agents
- * drop results after a kill, and one sends them twice, so that a count skips units.
+ * or on the ids of answered tool calls, and never on how many tool results the history holds:
+ * agents drop results after a kill, and one sends them twice, so that a count skips units.
  *
  * @module
  */
@@ -42,8 +42,8 @@ function unitTag(unit: string): string {
 }
 
 /**
- * The id of a tool call. It carries the unit, so that {@linkcode unitsByCallId} can tell from the id
- * alone which unit a result belongs to, whatever else is in the history.
+ * The id of a tool call. It carries the unit, so that {@linkcode unitsByCallId} can tell from the
+ * id alone which unit a result belongs to, whatever else is in the history.
  *
  * @param serial Number of the answer, so that two calls for one unit have two ids.
  * @returns At most 40 characters of `[a-z0-9_]`.
@@ -73,8 +73,8 @@ export function unitsOnDisk(
  * `nextUnit` from call ids: the first unit whose call has no result in the history. Repeated and
  * missing results do no harm; a fresh session starts again at the first unit.
  *
- * Not for Gemini clients that send results without an id (pi does, Gemini CLI sends it): they would be
- * asked for the first unit for ever. Use {@linkcode unitsOnDisk} for them.
+ * Not for Gemini clients that send results without an id (pi does, Gemini CLI sends it): they would
+ * be asked for the first unit for ever. Use {@linkcode unitsOnDisk} for them.
  */
 export function unitsByCallId(units: readonly string[]): Script["nextUnit"] {
   return ({ answeredCallIds }) => {

@@ -23,7 +23,7 @@ function makeRequest(fields: Partial<ModelRequest> = {}): ModelRequest {
   };
 }
 
-Deno.test("unitsOnDisk() asks for the first unit that is missing, also for one in the middle", async () => {
+Deno.test("unitsOnDisk() asks for the first missing unit, also in the middle", async () => {
   const whole = new Set(["unit-1", "unit-3"]);
   const nextUnit = unitsOnDisk(UNITS, (unit) => Promise.resolve(whole.has(unit)));
   assertEquals(await nextUnit(makeRequest()), "unit-2");

@@ -1,13 +1,13 @@
 /**
- * The loopback provider: listens on 127.0.0.1, speaks four model protocols and a plain-text one, and
- * fails on schedule.
+ * The loopback provider: listens on 127.0.0.1, speaks four model protocols and a plain-text one,
+ * and fails on schedule.
  *
- * It never generates text. A {@linkcode Script} says what the model asks for next, a
- * {@linkcode Schedule} what goes wrong, and the log what was seen. Requires `--allow-net=127.0.0.1`.
+ * It never generates text. A {@linkcode Script} says what the model asks for next, a {@linkcode
+ * Schedule} what goes wrong, and the log what was seen. Requires `--allow-net=127.0.0.1`.
  *
  * Known gaps: HTTP/1.1 without TLS only; request bodies compressed with zstd get status 415; where
- * the runtime cannot reset a connection (Deno 2.4.2 cannot, 2.9.6 can), a scheduled reset arrives as
- * an early close, and the log says `cut` and not `reset`.
+ * the runtime cannot reset a connection (Deno 2.4.2 cannot, 2.9.6 can), a scheduled reset arrives
+ * as an early close, and the log says `cut` and not `reset`.
  *
  * @module
  */
@@ -31,7 +31,10 @@ export interface ProviderOptions {
   script?: Script;
   /** What goes wrong, and when. @default {[]} */
   schedule?: Schedule;
-  /** Milliseconds before each answer to a work request, so that a kill can hit the wait. @default {0} */
+  /**
+   * Milliseconds before each answer to a work request, so that a kill can hit the wait. @default
+   * {0}
+   */
   delayMs?: number;
   /** Limits of the log. */
   log?: LogOptions;
@@ -78,7 +81,7 @@ const CONNECTIONS_MAX = 256;
 /**
  * Starts a provider on a free port of 127.0.0.1.
  *
- * @throws {TypeError} If the key does not begin with `sk-lab-fake`, or the schedule has a wrong field.
+ * @throws {TypeError} If the key does not begin with `sk-lab-fake`, or a schedule field is wrong.
  * @throws {RangeError} If a number of the schedule or of the log is out of its bounds.
  * @throws What the system says when it cannot listen.
  */

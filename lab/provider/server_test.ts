@@ -16,7 +16,7 @@ import {
 
 const UNIT_REQUEST = "POST /lab/unit/a HTTP/1.1\r\nhost: lab\r\ncontent-length: 2\r\n\r\n{}";
 
-Deno.test("startProvider() listens on 127.0.0.1 only, on a port that the system chose", async () => {
+Deno.test("startProvider() listens on 127.0.0.1, on a port that the system chose", async () => {
   await using one = await startProvider();
   await using two = await startProvider();
   assert(one.port !== two.port);
@@ -75,7 +75,7 @@ Deno.test("stop() throws what an observer threw", async () => {
   await assertRejects(() => provider.stop(), Error, "the observer failed");
 });
 
-Deno.test("setSchedule() takes effect with the next request, and bad ones change nothing", async () => {
+Deno.test("setSchedule() works from the next request on, and bad ones change nothing", async () => {
   await using provider = await startProvider();
   const statusNow = async () => {
     const response = await post(provider, "/lab/unit/a", {});
@@ -137,7 +137,7 @@ Deno.test("a script that throws is a 500 that says so, and not work", async () =
   assertEquals([entry.note, entry.work], ["the script failed: disk is gone", false]);
 });
 
-Deno.test("the unit of a scripted turn is logged, and a unit in the header goes first", async () => {
+Deno.test("the unit of a scripted turn is logged; a unit in the header goes first", async () => {
   await using provider = await startProvider({ script: ENDLESS_SCRIPT });
   await (await post(provider, "/v1/messages", toolRequest(true))).text();
   await (await post(provider, "/v1/messages", toolRequest(true), { "x-lab-unit": "b" })).text();

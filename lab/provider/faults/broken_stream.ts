@@ -15,8 +15,8 @@ export function endsEarly({ answer }: FaultInput): Step[] {
 }
 
 /**
- * The stream ends inside the JSON of the tool call. With `tokenLimit` it is closed by the book, with
- * "token limit reached" as the reason, and only the JSON is not whole.
+ * The stream ends inside the JSON of the tool call. With `tokenLimit` it is closed by the book,
+ * with "token limit reached" as the reason, and only the JSON is not whole.
  */
 export function cutToolJson({ answer, fault }: FaultInput): Step[] {
   const head = [answerHead(answer), ...send(...answer.opening, ...answer.callHead)];

@@ -59,7 +59,7 @@ Deno.test("a cut inside a Gemini call leaves half a frame", async () => {
   assertEquals((await onlyEntry(provider)).eventCount, 1);
 });
 
-Deno.test("a malformed frame stands in the middle of a stream that is otherwise whole", async () => {
+Deno.test("a malformed frame stands in a stream that is otherwise whole", async () => {
   const frames = readSse(await meet({ kind: "malformed-frame" }));
   const broken = frames.filter(({ data }) => {
     try {

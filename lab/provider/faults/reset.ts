@@ -7,9 +7,9 @@
 import { answerHead, type FaultInput, sendUntil, type Step } from "./step.ts";
 
 /**
- * A client that is told of a reset before it has read what came first may drop that; this is how long
- * it gets to read. Measured: without it Claude Code took a reset in mid-stream for one before the
- * stream, and tried again, which it does not do after the first event.
+ * A client that is told of a reset before it has read what came first may drop that; this is how
+ * long it gets to read. Measured: without it Claude Code took a reset in mid-stream for one before
+ * the stream, and tried again, which it does not do after the first event.
  */
 const SETTLE_MS = 50;
 

@@ -56,7 +56,7 @@ Deno.test("a stall with pings sends pings, and no provider event more", async ()
   assertEquals((await onlyEntry(provider)).outcome, "client-left");
 });
 
-Deno.test("pings are comments for OpenAI, and empty lines where one document is awaited", async () => {
+Deno.test("pings are comments for OpenAI, and empty lines before a document", async () => {
   for (const [stream, ping] of [[true, ": ping\n\n"], [false, "\n"]] as const) {
     await using provider = await startFaulty({
       kind: "stall-with-pings",

@@ -38,7 +38,7 @@ Deno.test("429 can ask with an HTTP date that never asks for less, or not ask at
   assertEquals((await meet({ kind: "429", retryAfterForm: "none" })).retryAfter, null);
 });
 
-Deno.test("529 is the overloaded error of Anthropic, with a text of one's own if wanted", async () => {
+Deno.test("529 is the overloaded error of Anthropic, with a text of one's own", async () => {
   assertEquals(await meet({ kind: "529" }), {
     status: 529,
     type: "overloaded_error",
@@ -62,7 +62,7 @@ Deno.test("500, 503, 401 and 400 carry the error type of their status", async ()
   }
 });
 
-Deno.test("a used-up quota outlasts the run and is told apart from a rate limit by OpenAI", async () => {
+Deno.test("a used-up quota outlasts the run, and OpenAI names it", async () => {
   await using provider = await startFaulty({ kind: "quota" });
   const response = await fetch(`${provider.url}/v1/chat/completions`, {
     method: "POST",
