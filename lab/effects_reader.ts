@@ -17,6 +17,8 @@ export interface EffectsSpec {
    * first), or absent: the whole line is the key.
    */
   keyAt?: string | number | undefined;
+  /** How many different keys a whole run has, for jobs without a control run to say it. */
+  count?: number | undefined;
 }
 
 /** Most keys that are told apart; further ones count as unreadable. */
@@ -60,8 +62,28 @@ export function readEffects(spec: EffectsSpec, expected: readonly string[] = [])
     total: lines.length,
     keys: counts.size,
     doubled: [...counts].filter(([, count]) => count > 1).map(([key, count]) => ({ key, count })),
-    missing: [...known].filter((key) => !counts.has(key)),
-    unexpected: known.size === 0 ? [] : [...counts.keys()].filter((key) => !known.has(key)),
+    ...compareKeys([...counts.keys()], known, spec.count),
+  };
+}
+
+/** What is missing and what is too much, by the control run's keys or, without one, by number. */
+function compareKeys(
+  keys: readonly string[],
+  known: ReadonlySet<string>,
+  count: number | undefined,
+): Pick<EffectsRecord, "missing" | "unexpected"> {
+  if (known.size > 0) {
+    const seen = new Set(keys);
+    return {
+      missing: [...known].filter((key) => !seen.has(key)),
+      unexpected: keys.filter((key) => !known.has(key)),
+    };
+  }
+  if (count === undefined) return { missing: [], unexpected: [] };
+  const absent = count - keys.length;
+  return {
+    missing: absent > 0 ? [`(${absent} of ${count}, by number)`] : [],
+    unexpected: keys.slice(count),
   };
 }
 

@@ -15,9 +15,10 @@ export function artifactChecks(record: RunRecord): Check[] {
     ...namesCheck(record),
     contentCheck(record),
     ...comparableCheck(record),
+    // Who writes after "success" explains more than that a finished file changed.
+    quietCheck(record),
     untouchedCheck(record),
     tornCheck(record),
-    quietCheck(record),
     recoveryTimeCheck(record),
   ];
 }

@@ -124,6 +124,8 @@ export class ContractError extends Error {
  */
 export function parseContract(value: unknown, source: string): Contract {
   const parsed = contractSchema.safeParse(value);
+  // A start that fails by itself cannot show how a whole run looks.
+  if (parsed.success && parsed.data.startFails === true) parsed.data.control = false;
   const lines = parsed.success
     ? contradictions(parsed.data)
     : parsed.error.issues.flatMap((issue) => describeIssue(issue, value));

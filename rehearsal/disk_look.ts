@@ -37,7 +37,7 @@ export class Disk {
   /** Which files are outputs, and how a whole one looks. */
   readonly spec: ArtifactSpec;
   readonly #options: DiskOptions;
-  /** Answers of the contract's check. A file that was not touched is not checked again. */
+  /** Answers of the contract's check since a command last ran; see `forgetChecks()`. */
   readonly #checked = new Map<string, string | null>();
 
   /** @param options See {@linkcode DiskOptions}. */
@@ -45,6 +45,14 @@ export class Disk {
     this.#options = options;
     const { paths, minBytes, endsWith, emptyAllowed } = options.contract.artifacts;
     this.spec = { root: options.workspace, globs: paths, minBytes, endsWith, emptyAllowed };
+  }
+
+  /**
+   * Forgets the answers of the contract's check. Call it whenever a command of the job may have
+   * run: a check can look at more than the output itself.
+   */
+  forgetChecks(): void {
+    this.#checked.clear();
   }
 
   /** A full look: outputs with hashes and content checks, checkpoint, effects, lock. */

@@ -28,7 +28,7 @@ import {
   withLinkerVariables,
 } from "../lab/mod.ts";
 import { type Contract, ContractError } from "./contract.ts";
-import { jobEnvironment, resolveCommand } from "./job_environment.ts";
+import { type CommandPlaces, jobEnvironment, resolveCommand } from "./job_environment.ts";
 import type { FromWorker, PlanItem, ToWorker, WorkerStart } from "./plan.ts";
 import { workspaceOf } from "./rehearse.ts";
 import { type Scope, scopeFlags, scopeOf, workerPermissions } from "./scope.ts";
@@ -136,7 +136,8 @@ async function workerStart(options: SessionOptions, lab: Lab) {
   const workspace = workspaceOf(lab.root, projectDir);
   await Deno.mkdir(dirname(workspace), { recursive: true });
   const job = jobEnvironment(env, contract, projectDir, workspace);
-  const commands = commandsOf(contract, { projectDir, workspace, path: job.env.PATH ?? "" });
+  const places = { projectDir, workspace, path: job.env.PATH ?? "", env: job.env };
+  const commands = commandsOf(contract, places);
   const watch = [...watchRoots(options), { path: dirname(workspace), depth: "entries" as const }];
   const scope = scopeOf({
     projectDir,
@@ -265,17 +266,24 @@ async function endLeftovers(marker: string, clock: Clock): Promise<void> {
 
 function commandsOf(
   contract: Contract,
-  places: { projectDir: string; workspace: string; path: string },
+  places: CommandPlaces,
 ): WorkerStart["commands"] {
   const { check } = contract.artifacts;
   return {
     start: resolveCommand("start", contract.start, places),
     resume: resolveCommand("resume", contract.resume, places),
-    check: check === undefined ? null : resolveCommand("artifacts.check", check, places),
+    check: check === undefined
+      ? null
+      : resolveCommand("artifacts.check", withPathArgument(check), places),
     monitor: contract.monitor === undefined
       ? null
       : resolveCommand("monitor.start", contract.monitor.start, places),
   };
+}
+
+/** A check gets the output's path as its last word; a string for `sh -c` must hand it on. */
+function withPathArgument(check: Contract["start"]): Contract["start"] {
+  return typeof check === "string" ? ["sh", "-c", `${check} "$@"`, "sh"] : check;
 }
 
 function programsOf(

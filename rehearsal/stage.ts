@@ -152,6 +152,7 @@ export class Stage {
   /** Starts a command of the job and hands it over running; the phase when it cannot start. */
   async begin(name: string, argv: string[], driver?: Driver): Promise<Spawned | PhaseRecord> {
     this.#lastOutputMs = null;
+    this.disk.forgetChecks();
     return await this.#tryStart(name, argv, driver);
   }
 
