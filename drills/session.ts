@@ -218,6 +218,10 @@ class Session {
         journal,
         signal,
         onLeader: (leader) => void this.#keeper.addLeader(leader),
+        listener: {
+          groupOver: (leader) => void this.#keeper.dropLeader(leader),
+          unmarked: (process) => void this.#keeper.addKnown(process),
+        },
       });
     const driver = driverWith(this.#lab.marker, "logs");
     const stage = new DrillStage({
@@ -246,8 +250,8 @@ class Session {
       const kill = await driver.reap(0);
       if (kill.survivors.length > 0) record.kill = kill;
       await driver.release();
-      await stage.endNeighbours();
       stage.finish();
+      await stage.takeDown();
       record.cost.wallMs = journal.atMs();
       record.cost.jobMs = jobMs(record);
       record.cost.journalEntries = journal.entries;

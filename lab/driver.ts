@@ -6,7 +6,7 @@
  */
 import type { Clock } from "./clock.ts";
 import type { Journal } from "./journal.ts";
-import { identityAtStart, identityOf, Ledger } from "./ownership.ts";
+import { identityAtStart, identityOf, Ledger, type LedgerListener } from "./ownership.ts";
 import { spawn, type Spawned, type SpawnOptions } from "./process.ts";
 import { isAlive, type ProcessRow } from "./process_table.ts";
 import { realSystem, reap, type ReapSystem } from "./reap.ts";
@@ -46,6 +46,8 @@ export interface DriverOptions {
   signal: AbortSignal;
   /** Told of each leader, so that the keeper can end it should the lab die. */
   onLeader?: (leader: ProcessIdentity) => void;
+  /** Told of processes without a marker and of groups that are over, for the keeper as well. */
+  listener?: LedgerListener;
   /** @default {the real process table and signals} */
   system?: ReapSystem;
   /** Replaces the real start of a command in tests. */
@@ -73,7 +75,7 @@ export class Driver {
   /** @param options See {@linkcode DriverOptions}. */
   constructor(options: DriverOptions) {
     this.#options = options;
-    this.ledger = new Ledger(options.marker);
+    this.ledger = new Ledger(options.marker, options.listener);
     this.system = options.system ?? { ...realSystem, clock: options.clock };
   }
 

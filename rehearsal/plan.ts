@@ -52,7 +52,7 @@ export type ToWorker = WorkerStart | { type: "abort" };
 
 /** From the worker to the program. */
 export type FromWorker =
-  | { type: "leader"; leader: ProcessIdentity }
+  | { type: "process"; what: "leader" | "over" | "unmarked"; process: ProcessIdentity }
   | { type: "journal"; subject: string; entry: JournalEntry }
   | { type: "progress"; text: string }
   | { type: "probe"; refused: boolean; detail: string }

@@ -171,7 +171,12 @@ export class Rehearsal {
       clock,
       journal,
       signal,
-      onLeader: (leader: ProcessIdentity) => post({ type: "leader", leader }),
+      onLeader: (process: ProcessIdentity) => post({ type: "process", what: "leader", process }),
+      listener: {
+        groupOver: (process: ProcessIdentity) => post({ type: "process", what: "over", process }),
+        unmarked: (process: ProcessIdentity) =>
+          post({ type: "process", what: "unmarked", process }),
+      },
     };
     const driver = new Driver(driverOptions);
     const stage = new Stage({
@@ -255,7 +260,10 @@ export class Rehearsal {
   #draft(item: PlanItem): RunRecord {
     const { base, contract, contractSha256, projectDir } = this.#start;
     const options: RunRecord["options"] = { ...base.options };
-    if (item.killAfterArtifacts !== null) options.killAfterArtifacts = item.killAfterArtifacts;
+    if (item.killAfterArtifacts !== null) {
+      options.killAfterArtifacts = item.killAfterArtifacts;
+      options.point = `after ${item.killAfterArtifacts} outputs`;
+    }
     options.killResume = item.killResume;
     const variant = item.variant ?? findReplay(item.subject)?.variants[0] ?? null;
     const record = newRecord({

@@ -14,6 +14,7 @@ import {
   hashBytes,
   isAlive,
   type JournalEntry,
+  type Keeper,
   type Lab,
   Ledger,
   readProcessTable,
@@ -115,8 +116,8 @@ export async function runSession(options: SessionOptions): Promise<SessionResult
     if (options.keep) lab.keep();
     await using keeper = await startKeeper(lab.marker);
     const start = await workerStart(options, lab);
-    const probe = await driveWorker(options, lab, start.message, start.scope, (leader) => {
-      void keeper.addLeader(leader);
+    const probe = await driveWorker(options, lab, start.message, start.scope, (message) => {
+      void tellKeeper(keeper, message);
     });
     await endLeftovers(lab.marker, options.clock);
     return {
@@ -181,13 +182,21 @@ async function workerStart(options: SessionOptions, lab: Lab) {
   return { message, scope, removedVariables: job.removed };
 }
 
+type ProcessMessage = Extract<FromWorker, { type: "process" }>;
+
+/** The keeper learns of everything that it could not find, or could mistake, by itself. */
+function tellKeeper(keeper: Keeper, { what, process }: ProcessMessage): Promise<void> {
+  if (what === "leader") return keeper.addLeader(process);
+  return what === "over" ? keeper.dropLeader(process) : keeper.addKnown(process);
+}
+
 /** Runs the worker to its end and hands its messages on. */
 async function driveWorker(
   options: SessionOptions,
   lab: Lab,
   start: WorkerStart,
   scope: Scope,
-  onLeader: (leader: RunRecord["attempts"][number]["kill"]["processes"][number]) => void,
+  onProcess: (message: ProcessMessage) => void,
 ): Promise<SessionResult["probe"]> {
   const worker = new Worker(new URL("./worker.ts", import.meta.url).href, {
     type: "module",
@@ -200,8 +209,8 @@ async function driveWorker(
   worker.onmessage = (event: MessageEvent<FromWorker>) => {
     const message = event.data;
     switch (message.type) {
-      case "leader":
-        onLeader(message.leader);
+      case "process":
+        onProcess(message);
         break;
       case "journal":
         options.onJournal?.(message.subject, message.entry);
