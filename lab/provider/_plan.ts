@@ -18,6 +18,9 @@ import { isWorkRequest, type PlannedTurn, planTurn } from "./scripted_turns.ts";
 /** Longest unit or idempotency key, so that the memory of the log has a limit. */
 const LABEL_MAX_CHARS = 255;
 
+/** What the log keeps of a path or of an error text, for the same reason. */
+const TEXT_MAX_CHARS = 300;
+
 /** A request as it arrived. */
 export interface Received {
   /** Request line and headers. */
@@ -52,7 +55,7 @@ export async function planAnswer(received: Received, desk: Desk): Promise<Plan> 
     atMs,
     wallIso,
     method: head.method,
-    path: route.kind === "unknown" ? route.name : head.url.pathname,
+    path: route.kind === "unknown" ? route.name : clip(head.url.pathname),
     protocol: route.kind === "model" || route.kind === "unit" ? route.dialect.name : "other",
   };
   const verdict = judgeKey(head.headers, head.url.searchParams, desk.options.key);
@@ -177,7 +180,8 @@ async function planModel(
   try {
     planned = await planTurn(desk.options.script, request, serial);
   } catch (error) {
-    const note = `the script failed: ${error instanceof Error ? error.message : String(error)}`;
+    const reason = error instanceof Error ? error.message : String(error);
+    const note = clip(`the script failed: ${reason}`);
     const entry = desk.options.log.begin({ ...labelled, note });
     return { entry, steps: errorSteps(dialect, 500, "the script failed"), effect: null };
   }
@@ -201,6 +205,10 @@ function answerContext(model: string, serial: number, fault: Fault | null): Answ
     ...(fault?.cutAt === undefined ? {} : { cutAt: fault.cutAt }),
     ...(fault?.tokenLimit === undefined ? {} : { tokenLimit: fault.tokenLimit }),
   };
+}
+
+function clip(text: string): string {
+  return text.slice(0, TEXT_MAX_CHARS);
 }
 
 function readLabel(headers: Headers, name: string): string | null {

@@ -15,6 +15,8 @@ export const BODY_MAX_BYTES = 32 * 1024 * 1024;
 /** Limit of a line between two chunks. */
 const LINE_MAX_BYTES = 4096;
 
+const METHOD_REGEXP = /^[A-Za-z]{1,20}$/;
+
 const CRLF = "\r\n";
 
 /** A request that cannot be answered as asked; `status` is the answer. */
@@ -152,7 +154,9 @@ function latin1(bytes: Uint8Array): string {
 function parseHead(text: string): RequestHead {
   const [requestLine = "", ...lines] = text.trimEnd().split(CRLF);
   const [method = "", target = "", version = ""] = requestLine.split(" ");
-  if (!version.startsWith("HTTP/1.")) throw new BadRequestError(400, "The request is not HTTP/1");
+  if (!METHOD_REGEXP.test(method) || !version.startsWith("HTTP/1.")) {
+    throw new BadRequestError(400, "The request is not HTTP/1");
+  }
   const headers = new Headers();
   try {
     for (const line of lines) {

@@ -28,7 +28,9 @@ export class Wire {
   readonly #queue: Uint8Array[] = [];
   #queuedBytes = 0;
   #ended = false;
+  #closed = false;
   #wake: (() => void) | null = null;
+  #abandonWrite: (() => void) | null = null;
 
   /** @param socket A socket with `allowHalfOpen`, so that a client may close its half first. */
   constructor(socket: Socket) {
@@ -47,7 +49,9 @@ export class Wire {
     socket.on("end", end);
     socket.on("error", end); // a reset by the client; "close" follows
     socket.on("close", () => {
+      this.#closed = true;
       end();
+      this.#abandonWrite?.();
       closed.resolve();
     });
   }
@@ -65,22 +69,19 @@ export class Wire {
   }
 
   /**
-   * Hands bytes to the kernel.
+   * Hands bytes to the kernel. One write at a time.
    *
    * @throws {WireClosedError} If the connection has ended.
    */
   async write(bytes: Uint8Array): Promise<void> {
-    const written = new Promise<void>((resolve, reject) => {
-      this.#socket.write(bytes, (error) => {
-        if (error) reject(new WireClosedError("Cannot write", { cause: error }));
-        else resolve();
-      });
+    await new Promise<void>((resolve, reject) => {
+      const abandon = (cause?: unknown) => {
+        reject(new WireClosedError("Cannot write as the connection has ended", { cause }));
+      };
+      this.#abandonWrite = abandon; // the socket does not call back for a write that it gave up
+      if (this.#closed) abandon();
+      this.#socket.write(bytes, (error) => error ? abandon(error) : resolve());
     });
-    written.catch(() => {}); // when the race is over already
-    const over = this.closed.then(() => {
-      throw new WireClosedError("Cannot write: the connection is closed");
-    });
-    await Promise.race([written, over]);
   }
 
   /** Says that nothing more will be sent; the client can still read what was. */
