@@ -67,6 +67,9 @@ export class Ground {
   readonly units: readonly string[];
   readonly #disk: Disk;
   #neighbours: Driver | null = null;
+  readonly #atEnd: (() => Promise<void>)[] = [];
+  /** Who counts the effects, where that is not a file. */
+  countEffects: (() => RunRecord["effects"]) | null = null;
 
   /** @param options See {@linkcode StageOptions}. */
   constructor(options: StageOptions) {
@@ -180,10 +183,14 @@ export class Ground {
   }
 
   /** Watches a command; notes a limit that it hits. */
-  async watch(spawned: Spawned, until?: (signature: string) => boolean): Promise<Ending> {
+  async watch(
+    spawned: Spawned,
+    until?: (signature: string) => boolean,
+    idleMs: number = this.limits.idleMs,
+  ): Promise<Ending> {
     const ending = await this.options.driver.supervise(spawned, {
       runMs: this.limits.runMs,
-      idleMs: this.limits.idleMs,
+      idleMs,
       signature: () => artifactSignature(listArtifacts(this.spec)),
       ...(until === undefined ? {} : { until }),
     });
@@ -199,7 +206,8 @@ export class Ground {
 
   /** A full look at the disk. */
   look(): DiskLook {
-    return this.#disk.look();
+    const look = this.#disk.look();
+    return this.countEffects === null ? look : { ...look, effects: this.countEffects() };
   }
 
   /** What the worker said last. */
@@ -228,6 +236,20 @@ export class Ground {
   get neighbours(): Driver {
     this.#neighbours ??= this.options.makeDriver();
     return this.#neighbours;
+  }
+
+  /** Has something taken down when this half is over, on every path. */
+  atEnd(act: () => Promise<void>): void {
+    this.#atEnd.push(act);
+  }
+
+  /** Takes everything down that does not belong to the run itself. */
+  async takeDown(): Promise<void> {
+    try {
+      for (const act of this.#atEnd.splice(0).reverse()) await act();
+    } finally {
+      await this.endNeighbours();
+    }
   }
 
   /** Ends every neighbour, with proof. */

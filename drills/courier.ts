@@ -21,8 +21,8 @@ export type CourierAnswer =
   /** It was not sent; the job ends with what follows the colon. */
   | `not: ${string}`;
 
-/** Brings one message; gets the unit's name. */
-export type CourierHandler = (unit: string) => Promise<CourierAnswer>;
+/** Brings one message; gets the unit's name, and a signal that ends it when nobody waits any more. */
+export type CourierHandler = (unit: string, signal: AbortSignal) => Promise<CourierAnswer>;
 
 const LOOK_EVERY_MS = 3;
 
@@ -52,7 +52,7 @@ export class Courier {
     this.#round = this.#serve();
   }
 
-  /** Stops serving, after the letters in hand. Throws what a handler threw. */
+  /** Stops serving; letters in hand are given up. Throws what a handler threw. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#round;
@@ -77,7 +77,7 @@ export class Courier {
     const place = letter.replace(/\.ask$/, "");
     let answer: CourierAnswer;
     try {
-      answer = await this.#handler((await Deno.readTextFile(letter)).trim());
+      answer = await this.#handler((await Deno.readTextFile(letter)).trim(), this.#stop.signal);
     } catch (error) {
       this.#failure ??= error;
       answer = `not: ${error instanceof Error ? error.message : error}`;

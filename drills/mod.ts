@@ -44,4 +44,5 @@ export * from "./faults/hollow_success.ts";
 export * from "./faults/kill_leader.ts";
 export * from "./faults/lie_in_checkpoint.ts";
 export * from "./faults/plant_lock.ts";
+export * from "./faults/provider_outage.ts";
 export * from "./faults/tear_checkpoint.ts";

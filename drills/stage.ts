@@ -94,11 +94,17 @@ export class DrillStage extends Ground {
   /** Runs a command as a try to recover, to its end or limit. */
   async attempt(
     plan: WorkerPlan,
-    options: { argv?: readonly string[]; purpose?: AttemptRecord["purpose"] } = {},
+    options: {
+      argv?: readonly string[];
+      purpose?: AttemptRecord["purpose"];
+      /** @default {the drill's} */
+      idleMs?: number;
+    } = {},
   ): Promise<AttemptRecord> {
     const purpose = options.purpose ?? "resume";
     const before = this.look();
-    const { spawned } = await this.run(purpose, plan, options);
+    const spawned = await this.start(purpose, plan, options.argv);
+    await this.watch(spawned, undefined, options.idleMs);
     return await this.concludeAttempt(purpose, spawned, before);
   }
 

@@ -105,7 +105,7 @@ async function reconcile(stage: DrillStage): Promise<string[]> {
   });
   for (const unit of stage.units) {
     const isClaimed = claimed(stage).some((claim) => claim.includes(unit));
-    if (isClaimed && !hasReceived(stage, unit)) await post(unit);
+    if (isClaimed && !hasReceived(stage, unit)) await post(unit, stage.options.signal);
   }
   return outcomes;
 }

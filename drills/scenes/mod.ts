@@ -11,6 +11,7 @@ import { hungProcess } from "./hung_process.ts";
 import { lostHandoff } from "./lost_handoff.ts";
 import { lyingCheckpoint } from "./lying_checkpoint.ts";
 import { orphanedChildren } from "./orphaned_children.ts";
+import { providerOutage } from "./provider_outage.ts";
 import { staleLock } from "./stale_lock.ts";
 import { tornCheckpoint } from "./torn_checkpoint.ts";
 
@@ -24,6 +25,7 @@ export const SCENES: readonly Scene[] = [
   hollowSuccess,
   duplicateWork,
   lostHandoff,
+  providerOutage,
 ];
 
 /** The scene of a drill. Throws {@linkcode KitFileError} when no scene plays it. */
