@@ -6,14 +6,18 @@
 import { effectKeys } from "../lab/mod.ts";
 import type { Stage } from "./stage.ts";
 import type { ControlResult } from "./stage_types.ts";
+import { TempFiles } from "./temp_files.ts";
 
 /** Runs `start` once and undisturbed. Not part of a record by itself. */
 export async function runControl(stage: Stage): Promise<ControlResult> {
   const { driver, journal, commands, provider } = stage.options;
   const beganMs = journal.atMs();
   let firstOutputMs: number | null = null;
+  const temps = new TempFiles(stage);
+  let hasTempFiles = false;
   stage.onOutputs = (outputs) => {
     if (outputs.length > 0) firstOutputMs ??= journal.atMs() - beganMs;
+    hasTempFiles ||= temps.list(outputs).length > 0;
   };
   const spawned = await stage.begin("control", commands.start);
   let endedMs = journal.atMs();
@@ -34,5 +38,6 @@ export async function runControl(stage: Stage): Promise<ControlResult> {
     firstOutputMs,
     providerRequests: provider?.log().counters.work ?? 0,
     hasChildren: kill.processes.length > 1,
+    hasTempFiles,
   };
 }

@@ -24,5 +24,6 @@ export {
   UnknownReplayError,
 } from "./replay_plan.ts";
 export { findReplay, type Replay, REPLAYS } from "./replays/mod.ts";
+export { dealLanes, planSweep } from "./sweep.ts";
 export { type Scope, scopeFlags, scopeOf, workerPermissions } from "./scope.ts";
 export { plannedScope, runSession, type SessionOptions, type SessionResult } from "./session.ts";

@@ -262,7 +262,8 @@ export class Rehearsal {
     const options: RunRecord["options"] = { ...base.options };
     if (item.killAfterArtifacts !== null) {
       options.killAfterArtifacts = item.killAfterArtifacts;
-      options.point = `after ${item.killAfterArtifacts} outputs`;
+      const made = item.killAfterArtifacts;
+      options.point = `after ${made} output${made === 1 ? "" : "s"}`;
     }
     options.killResume = item.killResume;
     const variant = item.variant ?? findReplay(item.subject)?.variants[0] ?? null;

@@ -60,6 +60,8 @@ export interface ControlResult {
   providerRequests: number;
   /** Whether another process than the command itself was seen. */
   hasChildren: boolean;
+  /** Whether a file that is no output was seen beside the outputs. */
+  hasTempFiles: boolean;
 }
 
 /** What a look at the disk shows. */

@@ -18,6 +18,7 @@ export const REGISTRY: readonly CommandEntry[] = [
   { name: "help", load: () => import("./commands/help.ts") },
   { name: "rehearse", load: () => import("./commands/rehearse.ts") },
   { name: "replay", load: () => import("./commands/replay.ts") },
+  { name: "sweep", load: () => import("./commands/sweep.ts") },
   { name: "permissions", load: () => import("./commands/permissions.ts") },
   { name: "compare", load: () => import("./commands/compare.ts") },
   { name: "regrade", load: () => import("./commands/regrade.ts") },

@@ -5,6 +5,7 @@
  */
 import { dirname, fromFileUrl } from "@std/path";
 import {
+  dealLanes,
   loadConfig,
   type LoadedConfig,
   type PlanItem,
@@ -45,6 +46,14 @@ export function scopeOfConfig(config: LoadedConfig, reportDir: string): Scope {
   return plannedScope({ ...config, env: Deno.env.toObject(), reportDir, kitPath: kitPath() });
 }
 
+/** How a plan is done and told. */
+export interface RehearseOptions {
+  /** Sessions at the same time, each with its own lab, copy and control run. @default {1} */
+  lanes?: number;
+  /** Sentences for the end of the report, made when all is done. */
+  notesOf?: (runSet: RunSet) => string[];
+}
+
 /**
  * Runs a plan on the user's job, with live progress, and reports.
  *
@@ -56,8 +65,9 @@ export async function rehearseAndReport(
   context: CommandContext,
   command: string,
   planOf: (config: LoadedConfig, seed: number) => PlanItem[],
+  options: RehearseOptions = {},
 ): Promise<number> {
-  const { flags, out, clock, signal } = context;
+  const { flags, out, clock } = context;
   const config = configOf(context);
   const seed = flags.integer("seed") ?? drawSeed();
   const plan = planOf(config, seed);
@@ -65,33 +75,73 @@ export async function rehearseAndReport(
   const report = await openReport(flags.string("report") ?? null, { command, label, clock });
   const runSet = newRunSet(command, clock);
   await report.update(runSet);
-  const result = await runSession({
-    contract: config.contract,
-    projectDir: config.projectDir,
-    env: Deno.env.toObject(),
-    reportDir: report.dir,
-    kitPath: kitPath(),
-    plan,
-    rerun: rerunLine(context.rerun, seed, flags.given("seed")),
-    seed,
-    label,
-    git: await gitState(config.projectDir),
-    keep: flags.boolean("keep"),
-    clock,
-    signal,
-    async onRecord(record) {
-      addRun(runSet, record);
-      await report.update(runSet);
-    },
-    onProgress: (text) => out.progress(text),
-    onJournal: (subject, entry) => out.progress(progressLine(subject, entry)),
-  });
+  const git = await gitState(config.projectDir);
+  const results = await inLanes(
+    context.signal,
+    dealLanes(plan, options.lanes ?? 1),
+    (items, signal) =>
+      runSession({
+        contract: config.contract,
+        projectDir: config.projectDir,
+        env: Deno.env.toObject(),
+        reportDir: report.dir,
+        kitPath: kitPath(),
+        plan: items,
+        rerun: rerunLine(context.rerun, seed, flags.given("seed")),
+        seed,
+        label,
+        git,
+        keep: flags.boolean("keep"),
+        clock,
+        signal,
+        async onRecord(record) {
+          addRun(runSet, record);
+          await report.update(runSet);
+        },
+        onProgress: (text) => out.progress(text),
+        onJournal: (subject, entry) => out.progress(progressLine(subject, entry)),
+      }),
+  );
   out.clearProgress();
-  if (result.removedVariables.length > 0) {
-    out.err(`Not passed to the job: ${result.removedVariables.join(", ")} (real provider access)`);
+  const [first] = results;
+  if (first !== undefined && first.removedVariables.length > 0) {
+    out.err(`Not passed to the job: ${first.removedVariables.join(", ")} (real provider access)`);
   }
-  if (result.labKept !== null) out.err(`The lab folder is kept: ${result.labKept}`);
-  return await conclude(context, runSet, report);
+  for (const { labKept } of results) {
+    if (labKept !== null) out.err(`The lab folder is kept: ${labKept}`);
+  }
+  if (results.length > 1) sortByPlan(runSet, plan);
+  return await conclude(context, runSet, report, options.notesOf?.(runSet));
+}
+
+/** Runs lanes side by side. When one fails, the others are ended before its error is thrown. */
+async function inLanes<T, R>(
+  signal: AbortSignal,
+  lanes: readonly T[][],
+  run: (items: T[], signal: AbortSignal) => Promise<R>,
+): Promise<R[]> {
+  const failed = new AbortController();
+  const any = AbortSignal.any([signal, failed.signal]);
+  const ends = await Promise.allSettled(lanes.map((items) =>
+    run(items, any).catch((error) => {
+      failed.abort();
+      throw error;
+    })
+  ));
+  return ends.map((end) => {
+    if (end.status === "rejected") throw end.reason;
+    return end.value;
+  });
+}
+
+/** Lanes end in any order; a report is read in the order of the plan. */
+function sortByPlan(runSet: RunSet, plan: readonly PlanItem[]): void {
+  const rank = ({ record }: RunSet["runs"][number]) =>
+    plan.findIndex((item) =>
+      item.subject === record.subject && item.variant === record.fault.variant &&
+      item.killAfterArtifacts === (record.options.killAfterArtifacts ?? null)
+    );
+  runSet.runs.sort((a, b) => rank(a) - rank(b));
 }
 
 /** The command line that does the same again, with the seed that was drawn. */
@@ -104,6 +154,7 @@ export async function conclude(
   context: Pick<CommandContext, "flags" | "out" | "clock" | "interruptedBy">,
   runSet: RunSet,
   report: Report,
+  notes: readonly string[] = [],
 ): Promise<number> {
   const { flags, out, clock } = context;
   runSet.endedAt = clock.wallIso();
@@ -125,7 +176,7 @@ export async function conclude(
       width: out.width,
       style: out.style,
       paths: report.paths,
-      notes: report.notes,
+      notes: [...report.notes, ...notes],
     }));
   }
   // The verdict was shown; a report that is not whole is a fault of this machine all the same.

@@ -63,6 +63,8 @@ function title({ record }: Run): string {
   const parts = [record.kind === "rehearsal" ? "rehearsal" : record.subject];
   if (record.fault.variant !== null) parts.push(record.fault.variant);
   if (record.half !== null) parts.push(record.half);
+  // The kill points of a sweep differ in nothing else.
+  if (typeof record.options.point === "string") parts.push(record.options.point);
   if (!record.fault.armed) parts.push("failure switched off");
   return parts.join(", ");
 }

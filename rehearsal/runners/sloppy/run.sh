@@ -43,8 +43,8 @@ fi
 work() {
   n=$((done + 1))
   while [ "$n" -le $units ]; do
-    text=$(text_of "$n")
     echo "$n" >progress
+    text=$(text_of "$n")
     echo "unit $n" >"out/unit-$n.txt"
     sleep "$pause"
     echo "$text" >>"out/unit-$n.txt"
