@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { ENV_PROGRAM } from "../lab/mod.ts";
 
 /** Everything that the driver of a run may do, as absolute paths. */
 export interface Scope {
@@ -31,9 +32,7 @@ export interface ScopeParts {
 
 /** Builds the scope. Lists are sorted and hold nothing twice. */
 export function scopeOf(parts: ScopeParts): Scope {
-  const programs = parts.programs.some((program) => program === "/usr/bin/env")
-    ? parts.programs
-    : [...parts.programs, "/usr/bin/env"];
+  const write = unique([parts.labRoot, parts.reportDir]);
   return {
     read: unique([
       parts.projectDir,
@@ -43,11 +42,18 @@ export function scopeOf(parts: ScopeParts): Scope {
       ...parts.tools,
       ...parts.lookedFor,
     ]),
-    write: unique([parts.labRoot, parts.reportDir]),
-    run: unique([...programs, ...parts.tools]),
+    write,
+    run: unique([...parts.programs, ENV_PROGRAM, ...parts.tools]),
     net: ["127.0.0.1"],
-    denyWrite: unique(parts.watched.filter((path) => path !== parts.labRoot)),
+    // A denial outranks every grant, so it must not cover what has to be written.
+    denyWrite: unique(
+      parts.watched.filter((path) => !write.some((inside) => isWithin(inside, path))),
+    ),
   };
+}
+
+function isWithin(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder === "/" ? "/" : `${folder}/`);
 }
 
 function unique(paths: readonly string[]): string[] {
@@ -55,9 +61,10 @@ function unique(paths: readonly string[]): string[] {
 }
 
 /**
- * The scope as flags of `deno run`, ready for a shell.
+ * The scope as flags of `deno run`, not quoted for a shell.
  *
- * A comma in a path is written twice, as Deno wants it.
+ * A comma in a path is written twice. Deno 2.4 takes that for a comma; 2.9 knows no way to write one
+ * and refuses the flag, so that nothing is allowed by mistake. A worker's list has no such limit.
  */
 export function scopeFlags(scope: Scope): string[] {
   const list = (paths: readonly string[]) =>
@@ -66,7 +73,8 @@ export function scopeFlags(scope: Scope): string[] {
     "--no-prompt",
     `--allow-read=${list(scope.read)}`,
     `--allow-write=${list(scope.write)}`,
-    `--deny-write=${list(scope.denyWrite)}`,
+    // An empty list would be refused, and the name alone would deny everything.
+    ...(scope.denyWrite.length === 0 ? [] : [`--deny-write=${list(scope.denyWrite)}`]),
     `--allow-run=${list(scope.run)}`,
     `--allow-net=${list(scope.net)}`,
   ];

@@ -33,7 +33,7 @@ export function contractOverrides(flags: FlagValues): Record<string, unknown> {
   put("checkpoint.doneAt", flags.string("done-at"));
   put("lock.path", flags.string("lock"));
   put("effects.path", flags.string("effects"));
-  put("effects.keyAt", flags.string("key-at"));
+  put("effects.keyAt", keyAtOf(flags.string("key-at")));
   put("monitor.start", flags.string("monitor"));
   put("killAfterArtifacts", flags.integer("kill-after"));
   put("limits.runSeconds", flags.durationSeconds("run-seconds"));
@@ -44,6 +44,11 @@ export function contractOverrides(flags: FlagValues): Record<string, unknown> {
   put("leaveBehind", list("leave-behind"));
   put("control", yes("control"));
   return parts;
+}
+
+/** A JSON pointer, or the number of a word. */
+function keyAtOf(text: string | undefined): string | number | undefined {
+  return text !== undefined && /^\d+$/.test(text) ? Number(text) : text;
 }
 
 function envOf(pairs: string[] | undefined): Record<string, string> | undefined {

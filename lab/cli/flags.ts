@@ -135,12 +135,12 @@ function count(name: string, min: number, summary: string): IntegerFlag {
   return { kind: "integer", name, min, max: 1_000_000, summary, group: CONTRACT };
 }
 
-function seconds(name: string, defaultText: string, summary: string): DurationFlag {
+function seconds(name: string, defaultText: string, summary: string, minMs = 10): DurationFlag {
   return {
     kind: "duration",
     name,
     unit: "s",
-    minMs: 10,
+    minMs,
     maxMs: DAY_MS,
     summary,
     defaultText,
@@ -155,11 +155,18 @@ export function checkEnvPair(value: string): string | null {
     : "it takes NAME=VALUE, for example --env LANG=C. An empty value is fine: --env NAME=";
 }
 
-/** Checks a JSON pointer of `--done-at` and `--key-at`. */
+/** Checks a JSON pointer of `--done-at`. */
 export function checkJsonPointer(value: string): string | null {
   return /^(\/([^~/]|~[01])*)*$/.test(value)
     ? null
     : "it takes a JSON pointer, which begins with a slash, for example /done or /state/units.";
+}
+
+/** Checks the place of `--key-at`: a JSON pointer, or the number of a word. */
+export function checkKeyPlace(value: string): string | null {
+  return /^[1-9]\d{0,4}$/.test(value) || checkJsonPointer(value) === null
+    ? null
+    : "it takes a JSON pointer such as /id, or the number of a word in the line (1 is the first).";
 }
 
 /** Every part of the contract that can be given on the command line. */
@@ -193,14 +200,18 @@ export const CONTRACT_FLAGS: readonly FlagSpec[] = [
   text("lock", "PATH", "The job's lock file or folder"),
   text("effects", "FILE", "The job's log of effects: one JSON object per line"),
   {
-    ...text("key-at", "POINTER", "Where in an effect its key is (JSON pointer)"),
-    check: checkJsonPointer,
+    ...text(
+      "key-at",
+      "PLACE",
+      "Where in an effect its key is: JSON pointer, or n for the n-th word",
+    ),
+    check: checkKeyPlace,
   },
   text("monitor", "COMMAND", "The command that watches the job, for sh -c"),
   count("kill-after", 0, "Kill the job when this many artifacts are finished"),
   seconds("run-seconds", "as the contract says", "End a command that runs longer than this"),
   seconds("idle-seconds", "as the contract says", "No new artifact for this long counts as hung"),
-  seconds("grace-seconds", "as the contract says", "Time between TERM and KILL"),
+  seconds("grace-seconds", "as the contract says", "Time between TERM and KILL", 0),
   text("watch", "PATH", "Also hash this path before and after; any change fails the run", true),
   { ...text("env", "NAME=VALUE", "Set this in the job's environment", true), check: checkEnvPair },
   text("leave-behind", "GLOB", "Do not copy these files of the project", true),

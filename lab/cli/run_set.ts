@@ -7,7 +7,7 @@ import type { Clock } from "../clock.ts";
 import { grade, gradeSet } from "../grader.ts";
 import { type Grade, RECORD_VERSION, type RunRecord, type RunSet } from "../record.ts";
 import { toolInfo } from "../run_record.ts";
-import { EXIT_CODES, exitCodeFor } from "../verdict.ts";
+import { EXIT_CODES, exitCodeFor, mergeVerdicts, type Verdict } from "../verdict.ts";
 
 /** An empty set for a command that is about to run. */
 export function newRunSet(command: string, clock: Clock): RunSet {
@@ -25,6 +25,12 @@ export function newRunSet(command: string, clock: Clock): RunSet {
   };
 }
 
+/** What a run counts for: where something is expected, whether it came; else its own verdict. */
+function outcomeOf({ grade: given, expected }: RunSet["runs"][number]): Verdict {
+  if (expected === null) return given.verdict;
+  return expected.met ? "pass" : "fail";
+}
+
 /** Grades a record and adds it. The set's verdict and exit code follow. */
 export function addRun(
   set: RunSet,
@@ -33,7 +39,8 @@ export function addRun(
 ): Grade {
   const given = grade(record);
   set.runs.push({ record, grade: given, expected });
-  const { verdict, containmentBroken } = gradeSet(set.runs.map((run) => run.grade));
+  const { containmentBroken } = gradeSet(set.runs.map((run) => run.grade));
+  const verdict = mergeVerdicts(set.runs.map(outcomeOf));
   set.verdict = verdict;
   set.exitCode = exitCodeFor(verdict, containmentBroken);
   return given;
