@@ -126,10 +126,10 @@ export class Bench implements AsyncDisposable {
     return (await tableOf(`TMPDIR=${this.temp}`)).filter(isAlive);
   }
 
-  /** Lab folders that are there now. */
+  /** Lab folders that are there now; reports are no labs and may stay. */
   labs(): string[] {
     return [...Deno.readDirSync(this.temp)].map((entry) => entry.name)
-      .filter((name) => name.startsWith("failure-lab-"));
+      .filter((name) => name.startsWith("failure-lab-") && name !== "failure-lab-reports");
   }
 
   /** Asserts that no process and no lab folder is left; both may take a moment to go. */

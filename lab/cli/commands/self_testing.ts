@@ -23,7 +23,7 @@ import type { Command, CommandContext } from "../command.ts";
 import { UsageError } from "../errors.ts";
 import { visible } from "../output.ts";
 import { didYouMean } from "../suggest.ts";
-import { LAB_MODULES, selfTestLab } from "./_lab_self_test.ts";
+import { LAB_MODULES, selfTestLab } from "./_lab_self_testing.ts";
 
 const DRILLS = "drills";
 
