@@ -51,6 +51,12 @@
  * elsewhere: `checkBeat(beatFile, {maxAgeMs?})` gives `{state: "healthy"|"finished"|"silent"|
  * "no-progress", why, exitCode}`; `readBeat`, and `judgeBeat` is pure.
  *
+ * **allowlist**: `runInScope({root, allow, watch?, protect?, keepDir?, argv, …})` gives `{outcome:
+ * "clean"|"reverted"|"outside-changed"|"refused"|"not-known"|"still-running", exitCode, parts: [{root,
+ * violations, restored, removed, refused}], outside, notSeen, job}`. Without a job of ours: `await
+ * using guard = await ScopeGuard.open({root, allow, …})`, then `await guard.settle()`. Exit code 5: a
+ * watched place outside changed; 3: refused or not known.
+ *
  * All of them: `say(message)` gets sentences for a person; `stop` is `{signal: AbortSignal}`; a job
  * that cannot be started throws `JobStartError` (126 or 127), a machine without `ps` throws
  * `EnvironmentError`, a repair that will not act because it would not be safe throws `RepairError`.
@@ -58,6 +64,7 @@
  *
  * @module
  */
+export * from "./allowlist.ts";
 export { artifactDisk, type ArtifactDiskOptions } from "./artifact_disk.ts";
 export * from "./checkpoint.ts";
 export * from "./checkpoint_mend.ts";
@@ -78,6 +85,7 @@ export * from "./lease_run.ts";
 export * from "./outbox.ts";
 export * from "./outbox_job.ts";
 export * from "./outbox_store.ts";
+export { selfTestAllowlist } from "./_self_test_allowlist.ts";
 export { selfTestCheckpoint } from "./_self_test_checkpoint.ts";
 export { selfTestEvidence } from "./_self_test_evidence.ts";
 export { selfTestLease } from "./_self_test_lease.ts";

@@ -27,6 +27,7 @@ export const command: Command = {
     },
   ],
   subcommands: [
+    { name: "allowlist", load: () => import("./repair/allowlist.ts") },
     { name: "checkpoint", load: () => import("./repair/checkpoint.ts") },
     { name: "deadline", load: () => import("./repair/deadline.ts") },
     { name: "evidence", load: () => import("./repair/evidence.ts") },
