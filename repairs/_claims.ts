@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { valueAt } from "../lab/json_pointer.ts";
+import { valueAt } from "../lab/mod.ts";
 import { RepairError } from "./errors.ts";
 
 /** One claim: this unit is done. */

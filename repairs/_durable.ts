@@ -4,7 +4,7 @@
  * @module
  */
 import { basename, dirname, join } from "@std/path";
-import { drawToken } from "../lab/clock.ts";
+import { drawToken } from "../lab/mod.ts";
 
 /** Writes a directory's entries (a new name, a rename) through to the disk. */
 export function syncFolder(folder: string): void {

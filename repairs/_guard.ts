@@ -5,7 +5,7 @@
  *
  * @module
  */
-import type { Clock } from "../lab/clock.ts";
+import type { Clock } from "../lab/mod.ts";
 import { writeAll } from "./_durable.ts";
 import { RepairError } from "./errors.ts";
 

@@ -4,14 +4,23 @@
  *
  * @module
  */
-import { type Clock, drawToken } from "../lab/clock.ts";
-import { type Keeper, startKeeper } from "../lab/keeper.ts";
-import { Ledger } from "../lab/ownership.ts";
-import { MARKER_NAME, type ProcessRow } from "../lab/process_table.ts";
-import { identityOf, reap, type ReapSystem } from "../lab/reap.ts";
-import type { KillRecord, ProcessIdentity } from "../lab/record.ts";
-import { type LabSignal, sendSignal } from "../lab/signals.ts";
-import { systemTool } from "../lab/system_tools.ts";
+import {
+  type Clock,
+  drawToken,
+  identityOf,
+  type Keeper,
+  type KillRecord,
+  type LabSignal,
+  Ledger,
+  MARKER_NAME,
+  type ProcessIdentity,
+  type ProcessRow,
+  reap,
+  type ReapSystem,
+  sendSignal,
+  startKeeper,
+  systemTool,
+} from "../lab/mod.ts";
 import { jobVariable, readJobTable } from "./_job_table.ts";
 import type { ByteSink } from "./_output.ts";
 

@@ -12,8 +12,9 @@ import {
   type ProcessRow,
   processTableArguments,
   ProcessTableError,
-} from "../lab/process_table.ts";
-import { SYSTEM_PATH, systemTool } from "../lab/system_tools.ts";
+  SYSTEM_PATH,
+  systemTool,
+} from "../lab/mod.ts";
 
 /** Name of the variable that marks the processes of the job with this token. */
 export function jobVariable(token: string): string {

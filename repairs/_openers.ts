@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { findProgram, SYSTEM_PATH, systemTool } from "../lab/system_tools.ts";
+import { findProgram, SYSTEM_PATH, systemTool } from "../lab/mod.ts";
 
 /** What can be said about a question of this kind. */
 export type Sight = "yes" | "no" | "unknown";

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { SYSTEM_PATH, systemTool } from "../lab/system_tools.ts";
+import { SYSTEM_PATH, systemTool } from "../lab/mod.ts";
 
 /** One place in which pids mean something. `null` is "cannot be told on this system". */
 export interface Place {

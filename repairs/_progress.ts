@@ -6,8 +6,7 @@
  * @module
  */
 import { isAbsolute } from "@std/path";
-import { type ArtifactGlimpse, listArtifacts } from "../lab/artifacts.ts";
-import { hashFile } from "../lab/hash.ts";
+import { type ArtifactGlimpse, hashFile, listArtifacts } from "../lab/mod.ts";
 
 /** Files up to this size are read when they were written again without growing. */
 const READ_BYTES_MAX = 1024 * 1024;

@@ -4,9 +4,7 @@
  *
  * @module
  */
-import type { Clock } from "../lab/clock.ts";
-import { identityOf } from "../lab/reap.ts";
-import type { KillRecord, ProcessIdentity } from "../lab/record.ts";
+import { type Clock, identityOf, type KillRecord, type ProcessIdentity } from "../lab/mod.ts";
 import { exitCodeOf, Job, type JobEnd } from "./_job.ts";
 import { describeKill, type Say, stopJob, type StopRequest } from "./_stop.ts";
 

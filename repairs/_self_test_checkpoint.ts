@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { hashBytes } from "../lab/hash.ts";
+import { hashBytes } from "../lab/mod.ts";
 import { artifactDisk } from "./artifact_disk.ts";
 import { appendRecord, loadCheckpoint, saveCheckpoint, TornCheckpointError } from "./checkpoint.ts";
 import { mendCheckpoint, type MendReport } from "./checkpoint_mend.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { isAlive, readProcessTable } from "../lab/process_table.ts";
+import { isAlive, readProcessTable } from "../lab/mod.ts";
 import { DEADLINE_EXIT, type DeadlineOptions, runWithDeadline } from "./deadline.ts";
 import { expect, runSelfTest, type SelfTestResult } from "./self_testing.ts";
 

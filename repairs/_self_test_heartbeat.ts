@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { waitUntil } from "../lab/clock.ts";
+import { waitUntil } from "../lab/mod.ts";
 import { checkBeat, type HeartbeatOptions, runWithHeartbeat } from "./heartbeat.ts";
 import { judgeBeat, readBeat } from "./heartbeat_beat.ts";
 import { expect, runSelfTest, type SelfTestResult } from "./self_testing.ts";

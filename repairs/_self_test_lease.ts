@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { waitUntil } from "../lab/clock.ts";
+import { waitUntil } from "../lab/mod.ts";
 import { acquireLease, clearStaleLock, LeaseHeldError, LeaseLostError } from "./lease.ts";
 import { expect, runSelfTest, type SelfTestResult } from "./self_testing.ts";
 

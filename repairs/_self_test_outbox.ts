@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Clock, systemClock } from "../lab/clock.ts";
+import { type Clock, systemClock } from "../lab/mod.ts";
 import { Outbox, type SendAnswer } from "./outbox.ts";
 import { expect, runSelfTest, type SelfTestResult } from "./self_testing.ts";
 

@@ -4,7 +4,7 @@
  * @module
  */
 import { isGone, type Job } from "./_job.ts";
-import type { KillRecord } from "../lab/record.ts";
+import type { KillRecord } from "../lab/mod.ts";
 
 /** Somebody may ask us to stop: a signal to the wrapper, or the caller of the library. */
 export interface StopRequest {

@@ -4,8 +4,7 @@
  *
  * @module
  */
-import { isAlive, readProcessTable } from "../lab/process_table.ts";
-import { waitUntil } from "../lab/clock.ts";
+import { isAlive, readProcessTable, waitUntil } from "../lab/mod.ts";
 
 /** How long a test waits for something that has to come; slow machines set the factor. */
 export const WAIT_MS: number = 10_000 * Number(Deno.env.get("FAILURE_LAB_TEST_FACTOR") ?? 1);

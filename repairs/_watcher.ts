@@ -6,8 +6,7 @@
  * @module
  */
 import { isAbsolute, isGlob } from "@std/path";
-import { sendSignal } from "../lab/signals.ts";
-import { SYSTEM_PATH, systemTool } from "../lab/system_tools.ts";
+import { sendSignal, SYSTEM_PATH, systemTool } from "../lab/mod.ts";
 import { removeIfThere } from "./_durable.ts";
 
 // Arguments: beat file, seconds between looks, limit in seconds, looks until the second watcher

@@ -5,7 +5,7 @@
  * @module
  */
 import { isAbsolute, join } from "@std/path";
-import { hashFile } from "../lab/hash.ts";
+import { hashFile } from "../lab/mod.ts";
 
 /** How a whole output looks. An empty file is never whole. */
 export interface WholeRules {

@@ -14,17 +14,22 @@
  * @module
  */
 import { dirname, join, resolve } from "@std/path";
-import { checkScope, isWithin, resolveInside, type ScopeViolation } from "../lab/allowlist.ts";
-import { type Clock, systemClock } from "../lab/clock.ts";
 import {
+  checkScope,
+  type Clock,
   compareSnapshots,
   type ContainmentChange,
+  createLab,
+  isWithin,
+  type Lab,
+  resolveInside,
+  revert,
+  type ScopeViolation,
   snapshotWatchList,
+  systemClock,
   type WatchRoot,
   type WatchSnapshot,
-} from "../lab/containment.ts";
-import { revert } from "../lab/revert.ts";
-import { createLab, type Lab } from "../lab/workspace.ts";
+} from "../lab/mod.ts";
 import { copyPlace } from "./_place_copy.ts";
 import { runJob, type RunResult, type WrappedJob } from "./_run.ts";
 import { RepairError } from "./errors.ts";

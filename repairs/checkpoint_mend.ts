@@ -5,7 +5,7 @@
  * @module
  */
 import { dirname, join } from "@std/path";
-import { type Clock, systemClock } from "../lab/clock.ts";
+import { type Clock, systemClock } from "../lab/mod.ts";
 import {
   type ClaimBook,
   documentBook,

@@ -2,7 +2,7 @@ import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { artifactDisk } from "./artifact_disk.ts";
 import { checkCheckpoint, mendCheckpoint, type MendOptions } from "./checkpoint_mend.ts";
 import { RepairError } from "./errors.ts";
-import { hashBytes } from "../lab/hash.ts";
+import { hashBytes } from "../lab/mod.ts";
 import { inFolder, namesIn, read, textOf, write } from "./_test_tools.ts";
 
 const END = "END OF UNIT";

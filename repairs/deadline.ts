@@ -14,9 +14,13 @@
  *
  * @module
  */
-import { type Clock, systemClock } from "../lab/clock.ts";
-import type { KillRecord, ProcessIdentity } from "../lab/record.ts";
-import { identityOf } from "../lab/reap.ts";
+import {
+  type Clock,
+  identityOf,
+  type KillRecord,
+  type ProcessIdentity,
+  systemClock,
+} from "../lab/mod.ts";
 import { formatDuration } from "../lab/report/text.ts";
 import { exitCodeOf, isGone, Job, type JobEnd, type JobOptions } from "./_job.ts";
 import { HoldingSink, PassingSink } from "./_output.ts";

@@ -5,7 +5,7 @@ import {
   assertRejects,
   assertStringIncludes,
 } from "@std/assert";
-import { waitUntil } from "../lab/clock.ts";
+import { waitUntil } from "../lab/mod.ts";
 import {
   DEADLINE_EXIT,
   type DeadlineOptions,

@@ -6,7 +6,7 @@
  * @module
  */
 import { basename, dirname, isGlob, join } from "@std/path";
-import { type Clock, systemClock } from "../lab/clock.ts";
+import { type Clock, systemClock } from "../lab/mod.ts";
 import { moveAside } from "./_durable.ts";
 import { ASIDE_FOLDER, listFiles } from "./_progress.ts";
 import { lookAtFile, placeOf, type WholeRules } from "./_whole.ts";

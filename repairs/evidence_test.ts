@@ -1,6 +1,5 @@
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
-import { type Clock, systemClock } from "../lab/clock.ts";
-import { hashBytes } from "../lab/hash.ts";
+import { type Clock, hashBytes, systemClock } from "../lab/mod.ts";
 import {
   checkEvidence,
   type EvidenceRules,

@@ -15,7 +15,7 @@
  * @module
  */
 import { resolve } from "@std/path";
-import { type Clock, systemClock } from "../lab/clock.ts";
+import { type Clock, systemClock } from "../lab/mod.ts";
 import { formatDuration } from "../lab/report/text.ts";
 import { ProgressWatch } from "./_progress.ts";
 import type { WrappedJob } from "./_run.ts";

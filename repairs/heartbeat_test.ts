@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { systemClock, waitUntil } from "../lab/clock.ts";
+import { systemClock, waitUntil } from "../lab/mod.ts";
 import {
   inFolder,
   isPidAlive,

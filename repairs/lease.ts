@@ -12,8 +12,7 @@
  *
  * @module
  */
-import { type Clock, drawToken, systemClock } from "../lab/clock.ts";
-import { identify, readProcessTable } from "../lab/process_table.ts";
+import { type Clock, drawToken, identify, readProcessTable, systemClock } from "../lab/mod.ts";
 import { removeIfThere } from "./_durable.ts";
 import { type Guard, openGuard, readGeneration } from "./_guard.ts";
 import {

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { isAlive, type ProcessRow, START_TOLERANCE_SECONDS } from "../lab/process_table.ts";
+import { isAlive, type ProcessRow, START_TOLERANCE_SECONDS } from "../lab/mod.ts";
 import type { Sight } from "./_openers.ts";
 import type { Place } from "./_place.ts";
 

@@ -1,5 +1,5 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import type { ProcessRow } from "../lab/process_table.ts";
+import type { ProcessRow } from "../lab/mod.ts";
 import {
   judgeOwner,
   type LeaseRecord,

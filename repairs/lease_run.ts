@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { systemClock } from "../lab/clock.ts";
+import { systemClock } from "../lab/mod.ts";
 import { runJob, type RunResult, type WrappedJob } from "./_run.ts";
 import {
   acquireLease,

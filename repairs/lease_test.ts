@@ -6,7 +6,7 @@ import {
   assertStringIncludes,
   assertThrows,
 } from "@std/assert";
-import { systemClock } from "../lab/clock.ts";
+import { systemClock } from "../lab/mod.ts";
 import { inFolder, isThere, namesIn, read, textOf, write } from "./_test_tools.ts";
 import {
   acquireLease,

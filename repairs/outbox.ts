@@ -12,7 +12,7 @@
  *
  * @module
  */
-import { type Clock, createRandom, drawSeed, type Random, systemClock } from "../lab/clock.ts";
+import { type Clock, createRandom, drawSeed, type Random, systemClock } from "../lab/mod.ts";
 import { removeIfThere } from "./_durable.ts";
 import { fencePath } from "./_guard.ts";
 import { type EffectRecord, type EffectState, OutboxStore } from "./outbox_store.ts";

@@ -3,8 +3,7 @@
  *
  * @module
  */
-import type { Clock } from "../lab/clock.ts";
-import { systemTool } from "../lab/system_tools.ts";
+import { type Clock, systemTool } from "../lab/mod.ts";
 import { JobStartError } from "./_job.ts";
 import { runJob, type WrappedJob } from "./_run.ts";
 import { type DeliverOptions, parseRetryAfterMs, type SendAnswer, type WasSent } from "./outbox.ts";

@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { systemClock } from "../lab/clock.ts";
+import { systemClock } from "../lab/mod.ts";
 import { inFolder, read, write } from "./_test_tools.ts";
 import { sendByJob, sentLogProbe, shellProbe } from "./outbox_job.ts";
 

@@ -6,7 +6,7 @@
  */
 import { join } from "@std/path";
 import { z } from "zod";
-import { hashBytes } from "../lab/hash.ts";
+import { hashBytes } from "../lab/mod.ts";
 import { readIfThere, replaceFile, syncFolder } from "./_durable.ts";
 import { RepairError } from "./errors.ts";
 

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { type Clock, createRandom, systemClock } from "../lab/clock.ts";
+import { type Clock, createRandom, systemClock } from "../lab/mod.ts";
 import { inFolder, isThere, namesIn, write } from "./_test_tools.ts";
 import { RepairError } from "./errors.ts";
 import {

@@ -6,7 +6,7 @@
  * @module
  */
 import { join } from "@std/path";
-import { createLab } from "../lab/workspace.ts";
+import { createLab } from "../lab/mod.ts";
 
 /** One step of a self-test. */
 export interface SelfTestStep {
