@@ -42,6 +42,7 @@ export * from "./faults/block_on_pipe.ts";
 export * from "./faults/double_work.ts";
 export * from "./faults/hollow_success.ts";
 export * from "./faults/kill_leader.ts";
+export * from "./faults/kill_monitor.ts";
 export * from "./faults/lie_in_checkpoint.ts";
 export * from "./faults/plant_lock.ts";
 export * from "./faults/provider_outage.ts";

@@ -23,6 +23,7 @@ export * from "./journal.ts";
 export * from "./json_pointer.ts";
 export * from "./keeper.ts";
 export * from "./links.ts";
+export * from "./monitor.ts";
 export * from "./ownership.ts";
 export * from "./process.ts";
 export * from "./process_table.ts";

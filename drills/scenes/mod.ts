@@ -5,6 +5,7 @@
  */
 import { KitFileError } from "../definition.ts";
 import type { Scene } from "../scene.ts";
+import { deadMonitor } from "./dead_monitor.ts";
 import { duplicateWork } from "./duplicate_work.ts";
 import { hollowSuccess } from "./hollow_success.ts";
 import { hungProcess } from "./hung_process.ts";
@@ -23,6 +24,7 @@ export const SCENES: readonly Scene[] = [
   lyingCheckpoint,
   staleLock,
   hollowSuccess,
+  deadMonitor,
   duplicateWork,
   lostHandoff,
   providerOutage,
