@@ -225,3 +225,22 @@ export function assertGrades(table: GradeTable): void {
     assertEquals(inShort(grade(damaged(damage))), expected, name);
   }
 }
+
+/** Several damages at once. */
+export function both(...damages: ((record: RunRecord) => void)[]) {
+  return (record: RunRecord): void => damages.forEach((damage) => damage(record));
+}
+
+/** Sets the content checks, in what was declared as well. */
+export function checks(contentChecks: string[], emptyAllowed = false) {
+  return (record: RunRecord): void => {
+    Object.assign(record.contract, { contentChecks, emptyAllowed });
+    record.contract.declared = {
+      artifacts: {
+        count: record.contract.count ?? 0,
+        emptyAllowed,
+        ...Object.fromEntries(contentChecks.map((name) => [name, true])),
+      },
+    };
+  };
+}

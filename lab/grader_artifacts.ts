@@ -86,7 +86,6 @@ function namesCheck(record: RunRecord): Check[] {
   const [missing] = missingPaths(record);
   const [extra] = extraPaths(record);
   if (missing === undefined || extra === undefined) return [];
-  if (record.artifacts.length !== record.contract.count) return [];
   const names = new Set(record.control?.artifacts.map((artifact) => artifact.path));
   const { artifactsAtFault } = record;
   const isStable = artifactsAtFault.length > 0 &&

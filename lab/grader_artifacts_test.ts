@@ -1,7 +1,16 @@
-// The grader on outputs: how many, whole, untouched, and quiet afterwards.
+// The grader on outputs: how many, whole, and untouched.
 
 import { assertEquals } from "@std/assert";
-import { assertGrades, at, damaged, output, outputs, sha } from "./_grader_fixtures.ts";
+import {
+  assertGrades,
+  at,
+  both,
+  checks,
+  damaged,
+  output,
+  outputs,
+  sha,
+} from "./_grader_fixtures.ts";
 import { grade } from "./grader.ts";
 import { isRewritten } from "./grader_artifacts.ts";
 import type { Artifact, RunRecord } from "./record.ts";
@@ -13,24 +22,6 @@ function left(change: (artifacts: Artifact[]) => void) {
     const { artifactsAfter: recovered } = at(record.attempts, 2);
     for (const list of [recovered, artifactsBefore, artifactsAfter, record.artifacts]) change(list);
   };
-}
-
-/** Sets the content checks, in what was declared as well. */
-function checks(contentChecks: string[], emptyAllowed = false) {
-  return (record: RunRecord) => {
-    Object.assign(record.contract, { contentChecks, emptyAllowed });
-    record.contract.declared = {
-      artifacts: {
-        count: record.contract.count ?? 0,
-        emptyAllowed,
-        ...Object.fromEntries(contentChecks.map((name) => [name, true])),
-      },
-    };
-  };
-}
-
-function both(...damages: ((record: RunRecord) => void)[]) {
-  return (record: RunRecord) => damages.forEach((damage) => damage(record));
 }
 
 Deno.test("outputs must be as many as declared, each once", () => {
@@ -95,6 +86,12 @@ Deno.test("the right number does not hide one made twice under another name", ()
         r.control?.artifacts.forEach((each, i) => each.path = `out/run-1-${i}.md`);
       }),
     ],
+    "names of which some differ in each run": [
+      "pass",
+      both(renamed, (r) => {
+        at(r.control?.artifacts ?? [], 0).path = "out/run-1-0.md";
+      }),
+    ],
     "nothing was there to tell": [
       "pass",
       both(renamed, (r) => {
@@ -145,6 +142,12 @@ Deno.test("each output must be whole", () => {
       left((list) => list[5] = output("out/6.md", "written at noon\nEND\n")),
     ],
   });
+  const textOf = (damage: (record: RunRecord) => void) =>
+    grade(damaged(damage)).checks.find((check) => check.id === "artifacts-whole")?.text;
+  const on = (names: string) => `Every output passes the content checks that are on (${names})`;
+  assertEquals(textOf(checks([])), on("not empty"));
+  assertEquals(textOf(checks(["minBytes", "check"])), on("not empty, minBytes, check"));
+  assertEquals(textOf(checks([], true)), on("none"));
   assertEquals(
     grade(damaged(both(checks(["sameAsControl"]), left((list) => list[5] = output("out/7.md")))))
       .reason,
@@ -210,106 +213,4 @@ Deno.test("isRewritten() sees another file and another time, and nothing in a lo
   assertEquals(isRewritten(one, { ...one, mtimeMs: 1 }), true);
   assertEquals(isRewritten(one, { ...one, inode: null }), true);
   assertEquals(isRewritten(one, undefined), false);
-});
-
-Deno.test("half a file that the failure left and nobody touched is not taken for a whole one", () => {
-  const half = output("out/3.md", "text of o\nEND\n");
-  const torn = (r: RunRecord) => {
-    r.finishedAtFault = ["out/1.md", "out/2.md"];
-    r.artifactsAtFault[2] = half;
-    for (const each of r.attempts) each.artifactsBefore[2] = each.artifactsAfter[2] = half;
-    r.artifacts[2] = half;
-  };
-  const varying = (r: RunRecord) => {
-    at(r.control?.artifacts ?? [], 5).sha256 = sha("other, of the same length");
-  };
-  const noControl = (r: RunRecord) => {
-    r.control = null;
-    r.controlSkipped = "it costs money";
-  };
-  const unproven = "unproven artifacts-not-torn";
-  assertGrades({
-    "nothing declared": [unproven, both(torn, checks([]))],
-    "a least size tells nothing": [unproven, both(torn, checks(["minBytes"]))],
-    "a finished one that is shorter": [
-      unproven,
-      both(torn, checks([]), (r) => r.finishedAtFault.push("out/3.md")),
-    ],
-    "a check of the user's": ["pass", both(torn, checks(["check"]))],
-    "an end mark, and outputs that differ from run to run": [
-      "pass",
-      both(torn, checks(["endsWith"]), varying),
-    ],
-    "an end mark, but all others are the control run's": [
-      unproven,
-      both(torn, checks(["endsWith"])),
-    ],
-    "no control run, no declaration": [unproven, both(torn, checks([]), noControl)],
-    "no control run, an end mark": ["pass", both(torn, checks(["endsWith"]), noControl)],
-    "no control run, but finished long before": [
-      "pass",
-      both(checks([]), noControl),
-    ],
-    "as long as the control run's": [
-      "pass",
-      both(checks([]), (r) => {
-        r.finishedAtFault = ["out/1.md", "out/2.md"];
-      }),
-    ],
-    "the recovery made it again": [
-      "pass",
-      both(checks([]), (r) => {
-        r.finishedAtFault = ["out/1.md", "out/2.md"];
-        r.artifactsAtFault[2] = half;
-      }),
-    ],
-  });
-  assertEquals(
-    grade(damaged(both(torn, checks([])))).reason,
-    '"out/3.md" is as the failure left it and shorter than in the control run: it may be half a ' +
-      'file. Declare how a whole one looks: "endsWith", "check" or "sameAsControl"',
-  );
-});
-
-Deno.test("after success nothing may change any more", () => {
-  const id = "quiet-after-success";
-  const final = (change: (artifact: Artifact) => void) => (r: RunRecord) =>
-    change(at(r.artifacts, 5));
-  assertGrades({
-    "nobody looked": [`unproven ${id}`, (r) => r.quiet = null],
-    "looked for no time": [`unproven ${id}`, (r) => {
-      if (r.quiet) r.quiet.observedMs = 0;
-    }],
-    "seen to change": [`fail ${id}`, (r) => r.quiet?.changed.push({ path: "a", by: null })],
-    "other content at the final look": [
-      `fail ${id}`,
-      final((each) => {
-        Object.assign(each, output("out/6.md", "text of out/6.md\nEND\nand more\nEND\n"));
-      }),
-    ],
-    "written again before the final look": [`fail ${id}`, final((each) => each.mtimeMs++)],
-    "replaced before the final look": [`fail ${id}`, final((each) => each.inode = 7)],
-    "other outputs when the second recovery began": [`fail ${id}`, (r) => {
-      at(r.attempts, 2).artifactsAfter.pop();
-    }],
-    "seen to change in no time at all": [`fail ${id}`, (r) => {
-      r.quiet = { observedMs: 0, changed: [{ path: "a", by: null }] };
-    }],
-  });
-  const given = grade(damaged((r) => {
-    r.quiet?.changed.push({ path: "out/2.md", by: "sleep (pid 77)" });
-  }));
-  assertEquals(
-    given.reason,
-    '"out/2.md" changed after the recovery had reported success; the writer is sleep (pid 77)',
-  );
-});
-
-Deno.test("recovery must be timed", () => {
-  assertGrades({
-    "not timed": ["unproven recovery-measured", (r) => r.recoveryMs = null],
-    "at once": ["pass", (r) => {
-      r.recoveryMs = 51;
-    }],
-  });
 });

@@ -193,6 +193,7 @@ Deno.test("a recovery beside a live owner must leave the lock and the outputs al
     "lock removed": ["fail live-lock-respected", lock("lock", null)],
     "lock taken over": ["fail live-lock-respected", lock("lock", "mine")],
     "no lock at all": ["unproven live-lock-respected", lock(null, null)],
+    "the lock was made meanwhile": ["unproven live-lock-respected", lock(null, "mine")],
     "made an output": ["fail live-owner-respected", after((list) => list.push(at(outputs(4), 3)))],
     "wrote an output again": ["fail live-owner-respected", after((list) => at(list, 0).mtimeMs++)],
     "removed an output": ["fail live-owner-respected", after((list) => list.pop())],
@@ -218,6 +219,23 @@ Deno.test("a recovery beside a live owner must leave the lock and the outputs al
   });
 });
 
+Deno.test("the reasons say what became of the lock and the outputs", () => {
+  const reason = (damage: (r: RunRecord) => void) => grade(damaged(damage)).reason;
+  const lock = (lockBefore: string | null, lockAfter: string | null) => (r: RunRecord) => {
+    Object.assign(of(r, "stand-down"), { lockBefore, lockAfter });
+  };
+  assertEquals(reason(lock("a", "b")), "The lock of a live owner was removed or changed");
+  assertEquals(reason(lock(null, null)), "There was no lock of a live owner to respect");
+  assertEquals(
+    reason((r) => of(r, "stand-down").artifactsAfter.pop()),
+    'The recovery worked on "out/3.md" although the lock\'s owner is alive',
+  );
+  assertEquals(
+    reason(ended("stand-down", { exitCode: null, startError: "not found" })),
+    "The recovery could not be started: not found, so it could not stand down",
+  );
+});
+
 Deno.test("attempts of a record without a failure do not make it a pass", () => {
   const record = damaged((r) => {
     r.fault.delivered = false;
@@ -225,5 +243,13 @@ Deno.test("attempts of a record without a failure do not make it a pass", () => 
     r.recoveryMs = null;
   });
   assertEquals(inShort(grade(record)), "unproven fault-delivered");
+  const stateOf = (r: RunRecord) =>
+    grade(r).checks.find((check) => check.id === "resume-ran")?.state;
+  assertEquals(stateOf(record), "skipped");
+  record.attempts = goodRecord().attempts.slice(0, 2);
+  assertEquals(stateOf(record), "unknown");
+  record.attempts = [];
+  record.fault.delivered = true;
+  assertEquals(stateOf(record), "unknown");
   assertEquals(goodRecord().attempts.length, 4);
 });

@@ -1,7 +1,7 @@
 // The grader on checkpoint and effects.
 
 import { assertEquals } from "@std/assert";
-import { assertGrades, checkpoint, damaged, type GradeTable } from "./_grader_fixtures.ts";
+import { assertGrades, both, checkpoint, damaged, type GradeTable } from "./_grader_fixtures.ts";
 import { grade } from "./grader.ts";
 import type { CheckpointRecord, EffectsRecord, RunRecord } from "./record.ts";
 
@@ -22,10 +22,6 @@ function uncompared(r: RunRecord) {
 
 function effects(part: Partial<EffectsRecord>) {
   return (r: RunRecord) => void Object.assign(r.effects ?? {}, part);
-}
-
-function both(...damages: ((record: RunRecord) => void)[]) {
-  return (record: RunRecord) => damages.forEach((damage) => damage(record));
 }
 
 const BAD = "fail checkpoint-in-step";

@@ -11,6 +11,7 @@ import {
   kill,
   outputs,
   phase,
+  sha,
 } from "./_grader_fixtures.ts";
 import { grade } from "./grader.ts";
 import type { RunRecord } from "./record.ts";
@@ -41,6 +42,9 @@ Deno.test("without a whole control run, the job and not the recovery is at fault
     "not seen to end": [unproven, ended({ exitCode: null, endedMs: null })],
     "too few": [unproven, (r) => r.control?.artifacts.pop()],
     "too many": [unproven, (r) => r.control?.artifacts.push(at(outputs(7), 6))],
+    "empty": [unproven, (r) => {
+      Object.assign(at(r.control?.artifacts ?? [], 1), { bytes: 0, sha256: sha("") });
+    }],
     "not whole": [unproven, (r) => at(r.control?.artifacts ?? [], 1).problems.push("is torn")],
     "leftovers": [
       unproven,
@@ -53,6 +57,29 @@ Deno.test("without a whole control run, the job and not the recovery is at fault
       r.control = null;
       r.controlSkipped = "it costs money";
     }],
+  });
+  const said = (part: Parameters<typeof ended>[0]) => grade(damaged(ended(part))).reason;
+  for (
+    const [part, words] of [
+      [{ exitCode: 1 }, "it ended with exit code 1"],
+      [{ limitHit: "run" }, "it hit the run limit"],
+      [{ exitCode: null, signal: "SIGKILL" }, "it was ended by SIGKILL"],
+      [{ exitCode: null, startError: "no such file" }, "it could not be started: no such file"],
+      [{ exitCode: null, endedMs: null }, "it was not seen to end"],
+      [{ endedByLab: true }, "the lab broke it off before its end"],
+    ] as const
+  ) {
+    const head = "Already without a failure the job is not whole: ";
+    assertEquals(said(part).slice(0, said(part).indexOf(". Mend")), head + words);
+  }
+  const skipped = grade(damaged((r) => {
+    r.control = null;
+    r.controlSkipped = "it costs money";
+  }));
+  assertEquals(skipped.checks.find((check) => check.id === "control-whole"), {
+    id: "control-whole",
+    state: "skipped",
+    text: "it costs money",
   });
   const given = grade(damaged(ended({ exitCode: 3 })));
   assertEquals(
@@ -113,6 +140,21 @@ Deno.test("what a recovery left is not held against it when it was not really te
   });
 });
 
+Deno.test("what is not held against a recovery is still shown, as a doubt", () => {
+  const { checks } = grade(damaged((r) => {
+    r.interrupted = "Ctrl-C";
+    r.artifacts.pop();
+  }));
+  const [check] = checks.filter((each) => each.id === "artifacts-complete");
+  assertEquals(check, {
+    id: "artifacts-complete",
+    state: "unknown",
+    text: "1 of 6 outputs are missing: out/6.md (recovery was not really tested)",
+  });
+  assertEquals(checks.some((each) => each.state === "bad"), false);
+  assertEquals(checks.find((each) => each.id === "effects-once")?.state, "ok");
+});
+
 Deno.test("a kill without proof is unproven, and one with a survivor is a fail", () => {
   const killed = (part: Partial<NonNullable<RunRecord["kill"]>>) => (r: RunRecord) => {
     Object.assign(r.kill ?? {}, part);
@@ -125,6 +167,10 @@ Deno.test("a kill without proof is unproven, and one with a survivor is a fail",
       "fail kill-proven",
       killed({ survivors: [{ pid: 7, startedSeconds: 1, name: "sleep" }] }),
     ],
+    "survivor, and yet all three say that nobody is left": [
+      "fail kill-proven",
+      (r) => r.kill?.survivors.push({ pid: 7, startedSeconds: 1, name: "sleep" }),
+    ],
     ...Object.fromEntries(
       (["groupEmpty", "markerEmpty", "pipesClosed"] as const).flatMap((name) => [
         [`${name} unheard`, [
@@ -135,6 +181,27 @@ Deno.test("a kill without proof is unproven, and one with a survivor is a fail",
       ]),
     ),
   });
+});
+
+Deno.test("the reason of a kill without proof names who is left", () => {
+  const reason = (change: (kill: NonNullable<RunRecord["kill"]>) => void) =>
+    grade(damaged((r) => r.kill !== null && change(r.kill))).reason;
+  const two = [
+    { pid: 7, startedSeconds: 1, name: "sleep" },
+    { pid: 8, startedSeconds: 1, name: "sh" },
+  ];
+  assertEquals(
+    reason((kill) => kill.survivors = two),
+    "Something of the failed run is still alive: sleep (pid 7), sh (pid 8)",
+  );
+  assertEquals(
+    reason((kill) => kill.witnesses.pipesClosed = false),
+    "Something of the failed run is still alive: somebody holds its output open",
+  );
+  assertEquals(
+    reason((kill) => kill.witnesses.pipesClosed = null),
+    "Not all three signs of the failed run being gone were seen",
+  );
 });
 
 Deno.test("not-applicable excuses a record only when nothing was run", () => {
@@ -156,8 +223,14 @@ Deno.test("not-applicable excuses a record only when nothing was run", () => {
     recoveryMs: null,
     findings: [],
   });
-  assertEquals(inShort(grade(excused())), "not-applicable not-applicable");
-  assertEquals(grade(excused()).reason, excused().notApplicable);
+  const text = excused().notApplicable ?? "";
+  assertEquals(grade(excused()), {
+    verdict: "not-applicable",
+    reasonId: "not-applicable",
+    reason: text,
+    containmentBroken: false,
+    checks: [{ id: "not-applicable", state: "skipped", text }],
+  });
   const good = goodRecord();
   const resume = attempt("resume", { ...phase(1600, 2400), exitCode: 1 }, [3, 4]);
   const hidden: [string, Partial<RunRecord>][] = [

@@ -43,11 +43,15 @@ Deno.test("grade() refuses what is no record of this version", () => {
       { ...goodRecord(), version: [1] },
     ]
   ) assertEquals(inShort(grade(value)), "unproven record-version", JSON.stringify(value));
-  assertEquals(
-    grade({ ...goodRecord(), version: 99 }).reason,
-    "The record has version 99; this grader reads only version 1. " +
-      "Grade it with the program that wrote it",
-  );
+  const text = "The record has version 99; this grader reads only version 1. " +
+    "Grade it with the program that wrote it";
+  assertEquals(grade({ ...goodRecord(), version: 99 }), {
+    verdict: "unproven",
+    reasonId: "record-version",
+    reason: text,
+    containmentBroken: false,
+    checks: [{ id: "record-version", state: "unknown", text }],
+  });
 });
 
 Deno.test("grade() refuses a record of another shape and names the place", () => {
@@ -146,6 +150,10 @@ Deno.test("a run that was not contained, or not seen to be, is a fail", () => {
     "not one file": [
       "unproven containment-complete",
       contained({ watched: [{ path: "/a", files: 0, bytes: 0, incomplete: null }] }),
+    ],
+    "one place without a file": [
+      "pass",
+      (r) => r.containment?.watched.push({ path: "/b", files: 0, bytes: 0, incomplete: null }),
     ],
     "an unreadable path does not hide a changed one": [
       "fail containment-clean",
