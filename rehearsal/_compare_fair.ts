@@ -39,7 +39,6 @@ export function refusalsOf(pairs: readonly Pair[], declared: ChangesDeclared): R
       ...evidenceRefusals(old, now),
       ...drillRefusals(old, now),
       ...optionRefusals(old, now),
-      ...seedRefusals(old, now),
     ].map((refusal) => ({ ...refusal, run: old.subject }))
   );
   const seen = new Set<string>();
@@ -245,22 +244,13 @@ function optionRefusals(old: RunRecord, now: RunRecord): Found[] {
   }];
 }
 
-/** In a plain rehearsal nothing is drawn, so its seed does not matter. */
-function seedRefusals(old: RunRecord, now: RunRecord): Found[] {
-  if (old.kind === "rehearsal" || old.seed === now.seed) return [];
-  return [{
-    id: "other-seed",
-    text:
-      `Another seed: ${old.seed} before, ${now.seed} now, so other things may have been drawn. ` +
-      `Run AFTER again with --seed ${old.seed}`,
-  }];
-}
-
 /** What does not make a pair unfair, but should be known. */
 export function warningsOf(pairs: readonly Pair[]): string[] {
   const first = pairs[0];
   if (first === undefined) return [];
   const [{ record: old }, { record: now }] = first;
+  // In a plain rehearsal nothing is drawn. Elsewhere what was drawn is in the records, and the same.
+  const isDrawn = old.kind !== "rehearsal" && old.seed !== now.seed;
   const tool = ({ tool: each }: RunRecord) =>
     `failure-lab ${each.version}, Deno ${each.deno}, ${each.os} ${each.arch}`;
   const isLater = Date.parse(old.startedAt) > Date.parse(now.startedAt);
@@ -268,6 +258,12 @@ export function warningsOf(pairs: readonly Pair[]): string[] {
     ...(tool(old) === tool(now)
       ? []
       : [`Other programs made the records: before ${tool(old)}; now ${tool(now)}`]),
+    ...(isDrawn
+      ? [
+        `Other seeds (${old.seed}, ${now.seed}); what they drew is the same. To be sure, run AFTER ` +
+        `again with --seed ${old.seed}`,
+      ]
+      : []),
     ...(isLater
       ? [`BEFORE was run after AFTER (${old.startedAt}, ${now.startedAt}): are they swapped?`]
       : []),

@@ -15,7 +15,6 @@ export type RefusalId =
   | "other-contract"
   | "other-fault-point"
   | "other-drill"
-  | "other-seed"
   | "other-options"
   | "not-applicable-once";
 

@@ -2,7 +2,7 @@
  * Before and after: two saved sets of runs side by side, and what got better or worse.
  *
  * Both sides are graded here, by the same grader; the saved grades decide nothing. A pair that is
- * not fair (another project, contract, fault point, drill or seed) is refused as a whole, because a
+ * not fair (another project, contract, fault point or drill) is refused as a whole, because a
  * difference in it would say nothing about the recovery.
  *
  * @module

@@ -198,7 +198,6 @@ Deno.test("compareRuns() refuses each kind of unfair pair by its name, and compa
     ["other-fault-point", (record) => record.options.killResume = true, "kill the resume"],
     ["other-fault-point", (record) => record.fault.armed = false, "switched on: true before"],
     ["other-fault-point", (record) => record.fault.evidence[0]!.what = "lock gone", "other signs"],
-    ["other-seed", (record) => record.seed = 8, "--seed 7"],
     ["other-options", (record) => record.options.cutAt = 12, "cutAt was null and is 12"],
     ["not-applicable-once", (record) => record.notApplicable = 'Add "lock"', 'Add "lock"'],
     ["nothing-in-common", (record) => record.subject = "torn-checkpoint", "torn-checkpoint"],
@@ -340,7 +339,7 @@ Deno.test("compareRuns() does not trust saved verdicts, and says when they diffe
   assertStringIncludes(result.notes[0] ?? "", 'BEFORE was saved as "pass"');
 });
 
-Deno.test("compareRuns() warns of swapped sides, and ignores the seed of a plain rehearsal", () => {
+Deno.test("compareRuns() warns of swapped sides and other seeds, where a seed draws anything", () => {
   const later = known((record) => {
     record.startedAt = "2026-06-02T10:00:00.000Z";
     record.endedAt = "2026-06-02T10:00:06.000Z";
@@ -348,7 +347,10 @@ Deno.test("compareRuns() warns of swapped sides, and ignores the seed of a plain
   assertStringIncludes(compare(later, known()).notes.join(), "are they swapped?");
   const rehearsal = (seed: number) =>
     known((record) => Object.assign(record, { kind: "rehearsal", subject: "rehearsal", seed }));
-  assertEquals(compare(rehearsal(1), rehearsal(2)).result, "same");
+  assertEquals(compare(rehearsal(1), rehearsal(2)).notes, []);
+  const seeded = compare(known(), known((record) => record.seed = 8));
+  assertEquals([seeded.result, seeded.notes.length], ["same", 1]);
+  assertStringIncludes(seeded.notes[0] ?? "", "--seed 7");
 });
 
 Deno.test("compareRuns() lists outputs that came, went or have other content", () => {

@@ -26,7 +26,7 @@ export const command: Command = {
     "Grades both runs with today's grader and compares verdicts, outputs, repeats and recovery " +
     "times (a time counts only beyond 1.5 times and 0.5 s, because chance gives that much). An " +
     "unfair pair is refused with the reason: another project beyond the declared change, another " +
-    "contract, fault point, drill version or seed. Exit 0: nothing got worse. 1: something did. " +
+    "contract, fault point or drill version. Exit 0: nothing got worse. 1: something did. " +
     "2: refused, nothing was compared. 3: nothing worse was seen, but a run is unproven or was " +
     "not run again.",
   flags: [

@@ -10,7 +10,9 @@ Deno.test("compare ends with 0, 1, 2 or 3, says the result first and then the ta
   await using dir = await makeTestDir("compare");
   const good = await writeReport(`${dir.path}/good.json`, [damaged(() => {})]);
   const bad = await writeReport(`${dir.path}/bad.json`, [lost()]);
-  const seed = await writeReport(`${dir.path}/seed.json`, [damaged((record) => record.seed = 8)]);
+  const other = await writeReport(`${dir.path}/other.json`, [
+    damaged((record) => record.fault.variant = "live-owner"),
+  ]);
   const none = await writeReport(`${dir.path}/unproven.json`, [
     damaged((record) => record.fault.evidence = []),
   ]);
@@ -30,18 +32,20 @@ Deno.test("compare ends with 0, 1, 2 or 3, says the result first and then the ta
   assertStringIncludes(worse.stdout, "PASS -> FAIL");
   assertStringIncludes(worse.stdout, "6/6 -> 5/6");
   assertStringIncludes(worse.stdout, "outputs that are gone: out/6.md");
-  const refused = await call(good, seed);
+  const refused = await call(good, other);
   assertEquals([refused.code, refused.stdout], [2, ""]);
   assertStringIncludes(refused.stderr, "Nothing was compared");
-  assertStringIncludes(refused.stderr, "--seed 7");
+  assertStringIncludes(refused.stderr, "variant: dead-owner before, live-owner now");
   assertEquals((await call(none, none)).code, 3);
 });
 
 Deno.test("compare --json prints one document in every case", async () => {
   await using dir = await makeTestDir("compare-json");
   const good = await writeReport(`${dir.path}/good.json`, [damaged(() => {})]);
-  const seed = await writeReport(`${dir.path}/seed.json`, [damaged((record) => record.seed = 8)]);
-  for (const [after, result, exitCode] of [[good, "same", 0], [seed, "refused", 2]] as const) {
+  const other = await writeReport(`${dir.path}/other.json`, [
+    damaged((record) => record.fault.variant = "live-owner"),
+  ]);
+  for (const [after, result, exitCode] of [[good, "same", 0], [other, "refused", 2]] as const) {
     const { code, stdout, stderr } = await call(good, after, "--json");
     const document = JSON.parse(stdout);
     assertEquals([code, document.exitCode, document.result, stderr], [
