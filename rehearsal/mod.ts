@@ -13,9 +13,7 @@ export {
   killPointOf,
   parseContract,
 } from "./contract.ts";
-export { type JobEnvironment, jobEnvironment, resolveCommand } from "./job_environment.ts";
 export type { PlanItem } from "./plan.ts";
-export * from "./project_copy.ts";
 export {
   findReplays,
   planReplays,
@@ -25,5 +23,5 @@ export {
 } from "./replay_plan.ts";
 export { findReplay, type Replay, REPLAYS } from "./replays/mod.ts";
 export { dealLanes, planSweep } from "./sweep.ts";
-export { type Scope, scopeFlags, scopeOf, workerPermissions } from "./scope.ts";
+export { type Scope, scopeFlags } from "./scope.ts";
 export { plannedScope, runSession, type SessionOptions, type SessionResult } from "./session.ts";

@@ -22,6 +22,7 @@ import {
   type Spawned,
   startErrorPhase,
 } from "../lab/mod.ts";
+import { awaitCollected } from "./collected.ts";
 import { type Contract, killPointOf } from "./contract.ts";
 import { Disk } from "./disk_look.ts";
 import { killResumeHalfWay } from "./kill_resume.ts";
@@ -214,7 +215,7 @@ export class Stage {
   /** Ends the run that was started, with proof, and notes how it ended. */
   async killStart(start: StartResult, options: { graceMs?: number } = {}): Promise<KillRecord> {
     const { driver } = this.options;
-    start.spawned?.noteEnd({ endedByLab: start.spawned.ended === null });
+    if (start.spawned?.ended === null) start.spawned.noteEnd({ endedByLab: true });
     const kill = await driver.reap(options.graceMs ?? this.graceMs);
     await this.noteStart(start);
     this.record.kill = kill;
@@ -261,8 +262,10 @@ export class Stage {
   async resume(purpose: AttemptRecord["purpose"] = "resume"): Promise<AttemptRecord> {
     if (this.record.options.killResume === true && !this.#isResumeKilled) {
       this.#isResumeKilled = true;
+      await awaitCollected(this.options.driver, this.options.clock);
       await killResumeHalfWay(this);
     }
+    if (purpose === "resume") await awaitCollected(this.options.driver, this.options.clock);
     const before = await this.look();
     const spawned = await this.begin(purpose, this.options.commands.resume);
     if ("pid" in spawned) await this.watch(spawned);

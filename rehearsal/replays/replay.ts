@@ -6,7 +6,11 @@
 import type { Contract } from "../contract.ts";
 import type { Stage } from "../stage.ts";
 
-/** One of the failures. */
+/**
+ * One of the failures.
+ *
+ * @internal
+ */
 export interface Replay {
   /** The drill's id without its number, for example `torn-checkpoint`. */
   readonly id: string;

@@ -6,7 +6,11 @@
  */
 import type { Stage } from "../stage.ts";
 
-/** Runs the job to its end, then its recovery, which must find everything done. */
+/**
+ * Runs the job to its end, then its recovery, which must find everything done.
+ *
+ * @internal
+ */
 export async function runUndisturbed(stage: Stage): Promise<void> {
   const start = await stage.startUntil(Infinity);
   await stage.killStart(start);
