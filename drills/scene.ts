@@ -6,7 +6,11 @@
 import type { SceneContract } from "./disk.ts";
 import type { DrillStage } from "./stage.ts";
 
-/** One drill's scene: a file in `scenes/`. */
+/**
+ * One drill's scene: a file in `scenes/`.
+ *
+ * @internal
+ */
 export interface Scene {
   /** Id of the drill. */
   id: string;

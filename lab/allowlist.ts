@@ -35,7 +35,9 @@ export interface ScopeCheck {
    * glob that matches one.
    */
   allowed: readonly string[];
+  /** The look at the root from before the job. */
   before: WatchSnapshot;
+  /** The look at the same root from after the job. */
   after: WatchSnapshot;
 }
 

@@ -28,9 +28,13 @@ export interface ArtifactSpec {
 
 /** An output as a quick look sees it. */
 export interface ArtifactGlimpse {
+  /** Path relative to the root of the look. */
   path: string;
+  /** Size of the file, or of the one that a link leads to; of the link itself if it dangles. */
   bytes: number;
+  /** Modification time in milliseconds since the epoch; 0 if the file system tells none. */
   mtimeMs: number;
+  /** Inode number; `null` where the file system has none. */
   inode: number | null;
   /** A link that leads out of the root, or a dangling one. */
   strayLink: boolean;

@@ -13,6 +13,7 @@ export interface Claims {
   parses: boolean | null;
   /** Names of finished units, or how many there are, or `null` when that cannot be told. */
   units: string[] | number | null;
+  /** What is wrong with it, or why it cannot be read, in words; `null` when nothing is. */
   problem: string | null;
 }
 

@@ -13,7 +13,9 @@ export { type Claims, readClaims } from "./checkpoint_claims.ts";
 
 /** Where the checkpoint is and where in it the finished units stand. */
 export interface CheckpointSpec {
+  /** Folder that `path` is relative to: the workspace copy. */
   root: string;
+  /** Path of the checkpoint, relative to the root. Its ending says how it is read. */
   path: string;
   /** JSON pointer to a list, an object (its keys) or a number. */
   doneAt?: string | undefined;

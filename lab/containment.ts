@@ -13,7 +13,7 @@ export * from "./sentinel.ts";
 export * from "./watch_list.ts";
 
 /** The sentence that stands beside every watch list. */
-export const NOT_A_SANDBOX =
+export const NOT_A_SANDBOX: string =
   "This is observation, not a sandbox: the lab hashes these paths before " +
   "and after and tells every difference, but it does not stop a command from reading, sending or " +
   "changing anything that your user account can. What is not on the list is not watched.";
@@ -40,6 +40,7 @@ export interface WatchRoot {
 
 /** One path as a snapshot found it. */
 export interface WatchEntry {
+  /** What is there. `special` is a fifo, a socket or a device. */
   kind: "file" | "directory" | "symlink" | "special" | "absent" | "unreadable";
   /** Permission bits; `null` where they are not compared. */
   mode: number | null;
@@ -55,9 +56,11 @@ export interface WatchEntry {
 
 /** What a snapshot saw of one root. */
 export interface WatchRootReport {
+  /** The root as it was named in {@linkcode WatchRoot}. */
   path: string;
   /** Files that were hashed (`full`) or seen (`entries`). */
   files: number;
+  /** Sum of the sizes of those files. */
   bytes: number;
   /** Why part of it was not seen; `null` when all of it was. */
   incomplete: string | null;
@@ -67,11 +70,13 @@ export interface WatchRootReport {
 
 /** The state of all watched places at one time. */
 export interface WatchSnapshot {
+  /** One report for each root, in the order of the watch list. */
   roots: WatchRootReport[];
   /** By absolute path. */
   entries: Map<string, WatchEntry>;
   /** Paths below the roots that were left out, as they were found. */
   excluded: string[];
+  /** How long the look took, in milliseconds. */
   elapsedMs: number;
 }
 
@@ -79,12 +84,13 @@ export interface WatchSnapshot {
 export interface SnapshotOptions {
   /** Absolute paths that are left out with all below them, such as the report folder. */
   exclude?: readonly string[];
-  /** @default {WATCH_FILES_MAX} */
+  /** Most files of this look. @default {WATCH_FILES_MAX} */
   filesMax?: number;
-  /** @default {WATCH_BYTES_MAX} */
+  /** Most bytes of this look. @default {WATCH_BYTES_MAX} */
   bytesMax?: number;
   /** A helper thread that is open already. */
   crew?: FileCrew | undefined;
+  /** Stops the look; the call then throws the signal's reason. */
   signal?: AbortSignal | undefined;
 }
 

@@ -8,11 +8,13 @@ import { isWithin } from "./resolve_inside.ts";
 
 /** A change of something that a run must not touch. The run record holds these. */
 export interface ContainmentChange {
+  /** Absolute path of what changed. */
   path: string;
   /** `unknown`: it cannot be told whether it changed, which is never the same as "clean". */
   change: "added" | "removed" | "modified" | "kind" | "mode" | "unknown";
   /** In a few words, such as `file, 120 bytes, sha256:ab12cd34ef56…`; `null` when it was not there. */
   before: string | null;
+  /** The same for the later look; `null` when it is not there any more. */
   after: string | null;
 }
 

@@ -27,28 +27,35 @@ export type Ending =
 
 /** How long and for what to watch a command. */
 export interface SuperviseOptions {
+  /** Longest time for the whole watch, in milliseconds. */
   runMs: number;
+  /** Longest time without a change of the signature, in milliseconds. */
   idleMs: number;
   /** A text that changes with each step of progress; asked often, so it must be cheap. */
   signature: () => string;
   /** Ends the watch when it gives true. Gets the newest signature. */
   until?: (signature: string) => boolean;
-  /** @default {3} */
+  /** Shortest pause between two looks, in milliseconds. @default {3} */
   everyMsMin?: number;
 }
 
 /** What a driver works with. */
 export interface DriverOptions {
+  /** Value of the marker variable that every process of the run carries. */
   marker: string;
+  /** Folder for the output of the commands, one numbered pair of files each. */
   logDir: string;
+  /** Time for limits and pauses. */
   clock: Clock;
+  /** Takes down what the driver does; its start is the start of the run. */
   journal: Journal;
+  /** Interrupts the run: nothing is started any more, and a watch ends at once. */
   signal: AbortSignal;
   /** Told of each leader, so that the keeper can end it should the lab die. */
   onLeader?: (leader: ProcessIdentity) => void;
   /** Told of processes without a marker and of groups that are over, for the keeper as well. */
   listener?: LedgerListener;
-  /** @default {the real process table and signals} */
+  /** Process table and signals, for tests. @default {the real ones, with `clock`} */
   system?: ReapSystem;
   /** Replaces the real start of a command in tests. */
   spawn?: (options: SpawnOptions) => Spawned;
@@ -63,7 +70,9 @@ const TABLE_EVERY_MS_MAX = 1000;
 
 /** Drives the commands of one run. */
 export class Driver {
+  /** The list of all processes that are known as ours. */
   readonly ledger: Ledger;
+  /** The process table and the signals that this driver works with. */
   readonly system: ReapSystem;
   readonly #options: DriverOptions;
   readonly #spawned = new Set<Spawned>();
@@ -72,7 +81,7 @@ export class Driver {
   #tableEveryMs = TABLE_EVERY_MS_MIN;
   #tableLook: Promise<void> | null = null;
 
-  /** @param options See {@linkcode DriverOptions}. */
+  /** Takes what the driver works with, and starts nothing yet. */
   constructor(options: DriverOptions) {
     this.#options = options;
     this.ledger = new Ledger(options.marker, options.listener);

@@ -10,7 +10,9 @@ import type { EffectsRecord } from "./record.ts";
 
 /** Where effects are noted, one line each, and where in a line the key stands. */
 export interface EffectsSpec {
+  /** Folder that `path` is relative to: the workspace copy. */
   root: string;
+  /** Path of the file with the effects, relative to the root. */
   path: string;
   /**
    * JSON pointer for lines of JSON (`/id`), a number for the n-th word of a plain line (1 is the

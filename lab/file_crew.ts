@@ -67,6 +67,7 @@ export interface FileCrew extends Disposable {
   readonly hasHelper: boolean;
   /** Hands a batch to the helper. Use {@linkcode runFileBatch}. */
   share(job: unknown): void;
+  /** Ends the helper. Closing it twice does no harm. */
   close(): void;
 }
 

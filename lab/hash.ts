@@ -47,9 +47,13 @@ export function hashFile(path: string): { sha256: string; bytes: number } {
 export interface TreeHash {
   /** 64 hexadecimal digits; the same for the same tree at any place, on any machine. */
   sha256: string;
+  /** Number of regular files that could be read. */
   files: number;
+  /** Number of folders, without the root itself. */
   directories: number;
+  /** Number of symbolic links; they are never followed. */
   links: number;
+  /** Sum of the sizes of all regular files, also of those that could not be read. */
   bytes: number;
   /** What could not be read or is never read (fifos, sockets, devices), and why. */
   unread: { path: string; reason: string }[];
@@ -59,7 +63,9 @@ export interface TreeHash {
 export interface HashTreeOptions {
   /** Paths relative to the root that are left out with all below them. */
   exclude?: readonly string[];
+  /** A helper thread that is open already. */
   crew?: FileCrew | undefined;
+  /** Stops the hashing; the call then throws the signal's reason. */
   signal?: AbortSignal | undefined;
 }
 
@@ -67,6 +73,7 @@ export interface HashTreeOptions {
 export interface TreeLine {
   /** Relative to the root. */
   path: string;
+  /** `file`, `directory`, `symlink`, `fifo`, `socket`, `device` or `unreadable`. */
   kind: string;
   /** SHA-256 of a file, target of a link, else empty. */
   content: string;

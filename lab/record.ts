@@ -15,7 +15,11 @@ export const RECORD_VERSION = 1;
 const ms = z.number().min(0);
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
-/** One process as we identify it: a pid alone is never enough, because pids are used again. */
+/**
+ * One process as we identify it: a pid alone is never enough, because pids are used again.
+ *
+ * @internal
+ */
 export const processSchema = z.strictObject({
   pid: z.int().positive(),
   /** Start time in whole seconds since the epoch, as `ps` tells it. */
@@ -24,7 +28,11 @@ export const processSchema = z.strictObject({
   name: z.string(),
 });
 
-/** One finished (or half-finished) piece of work as found on disk. */
+/**
+ * One finished (or half-finished) piece of work as found on disk.
+ *
+ * @internal
+ */
 export const artifactSchema = z.strictObject({
   /** Path relative to the workspace copy. */
   path: z.string().min(1),
@@ -37,7 +45,11 @@ export const artifactSchema = z.strictObject({
   problems: z.array(z.string()),
 });
 
-/** One command that ran: how it began, how it ended, what it said. */
+/**
+ * One command that ran: how it began, how it ended, what it said.
+ *
+ * @internal
+ */
 export const phaseSchema = z.strictObject({
   argv: z.array(z.string()),
   startedMs: ms,
@@ -57,7 +69,11 @@ export const phaseSchema = z.strictObject({
   startError: z.string().nullable(),
 });
 
-/** Proof that a run's processes are gone: three independent witnesses. */
+/**
+ * Proof that a run's processes are gone: three independent witnesses.
+ *
+ * @internal
+ */
 export const killSchema = z.strictObject({
   signals: z.array(z.strictObject({ signal: z.string(), targets: z.int().min(0), atMs: ms })),
   /** Every process that was seen as part of the run. */
@@ -74,7 +90,11 @@ export const killSchema = z.strictObject({
   elapsedMs: ms,
 });
 
-/** The failure that was done to the run, with what shows that it happened. */
+/**
+ * The failure that was done to the run, with what shows that it happened.
+ *
+ * @internal
+ */
 export const faultSchema = z.strictObject({
   name: z.string().min(1),
   variant: z.string().nullable(),
@@ -87,7 +107,11 @@ export const faultSchema = z.strictObject({
   provenAtMs: ms.nullable(),
 });
 
-/** The checkpoint as the lab reads it beside the disk. */
+/**
+ * The checkpoint as the lab reads it beside the disk.
+ *
+ * @internal
+ */
 export const checkpointSchema = z.strictObject({
   path: z.string(),
   present: z.boolean(),
@@ -109,7 +133,11 @@ export const checkpointSchema = z.strictObject({
   problem: z.string().nullable(),
 });
 
-/** Effects (messages sent, rows written) counted per key. */
+/**
+ * Effects (messages sent, rows written) counted per key.
+ *
+ * @internal
+ */
 export const effectsSchema = z.strictObject({
   path: z.string(),
   total: z.int().min(0),
@@ -128,6 +156,8 @@ export const effectsSchema = z.strictObject({
 /**
  * What one try to recover was for; the grader asks different things of each. `stand-down` met the
  * lock of a living owner; `beside` met another living run of the job and ended without success.
+ *
+ * @internal
  */
 export const attemptPurposeSchema = z.enum([
   "resume",
@@ -137,7 +167,11 @@ export const attemptPurposeSchema = z.enum([
   "beside",
 ]);
 
-/** One try to recover: the user's resume command, or the repair of a drill. */
+/**
+ * One try to recover: the user's resume command, or the repair of a drill.
+ *
+ * @internal
+ */
 export const attemptSchema = z.strictObject({
   purpose: attemptPurposeSchema,
   phase: phaseSchema,
@@ -151,7 +185,11 @@ export const attemptSchema = z.strictObject({
   lockAfter: z.string().nullable(),
 });
 
-/** A change of something that a run must not touch. */
+/**
+ * A change of something that a run must not touch.
+ *
+ * @internal
+ */
 export const containmentChangeSchema = z.strictObject({
   path: z.string(),
   change: z.enum(["added", "removed", "modified", "kind", "mode", "unknown"]),
@@ -159,7 +197,11 @@ export const containmentChangeSchema = z.strictObject({
   after: z.string().nullable(),
 });
 
-/** What was watched outside the lab, and what became of it. */
+/**
+ * What was watched outside the lab, and what became of it.
+ *
+ * @internal
+ */
 export const containmentSchema = z.strictObject({
   watched: z.array(z.strictObject({
     path: z.string(),
@@ -176,7 +218,11 @@ export const containmentSchema = z.strictObject({
   observedAfter: z.boolean(),
 });
 
-/** A finding that belongs to one kind of failure; `ok: null` is "could not be told". */
+/**
+ * A finding that belongs to one kind of failure; `ok: null` is "could not be told".
+ *
+ * @internal
+ */
 export const findingSchema = z.strictObject({
   /** Stable name, for example `orphan-wrote-after-success`; the answer key uses it. */
   id: z.string().regex(/^[a-z][a-z0-9-]*$/),
@@ -184,7 +230,11 @@ export const findingSchema = z.strictObject({
   text: z.string().min(1),
 });
 
-/** The whole record of one run. */
+/**
+ * The whole record of one run.
+ *
+ * @internal
+ */
 export const runRecordSchema = z.strictObject({
   schema: z.literal("failure-lab/run-record"),
   version: z.literal(RECORD_VERSION),
@@ -277,28 +327,30 @@ export const runRecordSchema = z.strictObject({
   }),
 });
 
+// Written by what `parse` gives: `z.infer` names a type of zod that `deno doc --lint` takes for private.
+
 /** See {@linkcode processSchema}. */
-export type ProcessIdentity = z.infer<typeof processSchema>;
+export type ProcessIdentity = ReturnType<typeof processSchema.parse>;
 /** See {@linkcode artifactSchema}. */
-export type Artifact = z.infer<typeof artifactSchema>;
+export type Artifact = ReturnType<typeof artifactSchema.parse>;
 /** See {@linkcode phaseSchema}. */
-export type PhaseRecord = z.infer<typeof phaseSchema>;
+export type PhaseRecord = ReturnType<typeof phaseSchema.parse>;
 /** See {@linkcode killSchema}. */
-export type KillRecord = z.infer<typeof killSchema>;
+export type KillRecord = ReturnType<typeof killSchema.parse>;
 /** See {@linkcode faultSchema}. */
-export type FaultRecord = z.infer<typeof faultSchema>;
+export type FaultRecord = ReturnType<typeof faultSchema.parse>;
 /** See {@linkcode checkpointSchema}. */
-export type CheckpointRecord = z.infer<typeof checkpointSchema>;
+export type CheckpointRecord = ReturnType<typeof checkpointSchema.parse>;
 /** See {@linkcode effectsSchema}. */
-export type EffectsRecord = z.infer<typeof effectsSchema>;
+export type EffectsRecord = ReturnType<typeof effectsSchema.parse>;
 /** See {@linkcode attemptSchema}. */
-export type AttemptRecord = z.infer<typeof attemptSchema>;
+export type AttemptRecord = ReturnType<typeof attemptSchema.parse>;
 /** See {@linkcode containmentSchema}. */
-export type ContainmentRecord = z.infer<typeof containmentSchema>;
+export type ContainmentRecord = ReturnType<typeof containmentSchema.parse>;
 /** See {@linkcode findingSchema}. */
-export type Finding = z.infer<typeof findingSchema>;
+export type Finding = ReturnType<typeof findingSchema.parse>;
 /** See {@linkcode runRecordSchema}. */
-export type RunRecord = z.infer<typeof runRecordSchema>;
+export type RunRecord = ReturnType<typeof runRecordSchema.parse>;
 
 /** One thing that the grader asked of a record. */
 export interface Check {
@@ -312,28 +364,39 @@ export interface Check {
 
 /** A graded record. */
 export interface Grade {
+  /** Whether the recovery is shown to be right; `unproven` is never a pass. */
   verdict: "pass" | "fail" | "unproven" | "not-applicable";
   /** The id of the check that decided; `null` for a pass. */
   reasonId: string | null;
   /** The sentence of the check that decided. */
   reason: string;
+  /** Whether a watched path or the sentinel was changed. Outranks every other verdict. */
   containmentBroken: boolean;
+  /** Every check, in the order in which they were asked. */
   checks: Check[];
 }
 
 /** What a saved report file holds: records and the grades given to them. */
 export interface RunSet {
+  /** What kind of file it is. */
   schema: "failure-lab/run-set";
+  /** Version of the shape of the records. */
   version: typeof RECORD_VERSION;
   /** `demo`, `drills`, `rehearse`, `replay` or `sweep`. */
   command: string;
+  /** The program and the machine that made the runs. */
   tool: RunRecord["tool"];
+  /** When the command began, as ISO 8601 in UTC. */
   startedAt: string;
+  /** When it ended; `null` while it goes on, or when it was cut off. */
   endedAt: string | null;
+  /** Why it was interrupted; `null` when it was not. */
   interrupted: string | null;
   /** Merged verdict of all runs by the one precedence. */
   verdict: "pass" | "fail" | "unproven" | "not-applicable";
+  /** Exit code of the command, as the merged verdict gives it. */
   exitCode: number;
+  /** The runs in the order in which they were done. */
   runs: {
     record: RunRecord;
     grade: Grade;

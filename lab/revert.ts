@@ -22,6 +22,7 @@ export interface RevertOptions {
   backupDir: string;
   /** The look at the root from before the job: what was there, and with which content. */
   before: WatchSnapshot;
+  /** What to put back, as {@linkcode checkScope} found it. */
   violations: readonly ScopeViolation[];
 }
 
@@ -35,11 +36,14 @@ export interface RevertReport {
 
 /** The revert was refused as a whole; nothing was written. */
 export class RevertRefusedError extends Error {
+  /** Name of the error class. */
   override name = "RevertRefusedError";
   /** The violation for which it was refused. */
   readonly path: string;
 
   /**
+   * Makes the message from the path and the rule.
+   *
    * @param path The violation's path.
    * @param why The rule that it breaks.
    */

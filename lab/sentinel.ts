@@ -11,11 +11,17 @@ export const SENTINEL_NAME = "SENTINEL-do-not-touch.txt";
 
 /** A sentinel as it was planted. */
 export interface Sentinel {
+  /** Path of the file: the folder as it was given, and {@linkcode SENTINEL_NAME}. */
   path: string;
+  /** SHA-256 of its content, as 64 hexadecimal digits. */
   sha256: string;
+  /** Size of the file. */
   bytes: number;
+  /** Permission bits. */
   mode: number;
+  /** Modification time in milliseconds since the epoch. */
   mtimeMs: number;
+  /** Inode number; `null` where the file system has none. */
   inode: number | null;
 }
 

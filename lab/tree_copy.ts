@@ -27,6 +27,7 @@ export type SkipReason =
 export interface SkippedEntry {
   /** Relative to the root of the tree. */
   path: string;
+  /** Why it was left out. */
   reason: SkipReason;
   /** More about it, where there is more to say. */
   detail?: string;
@@ -51,13 +52,17 @@ export interface TreePlan {
 
 /** What was copied. */
 export interface TreeCopyReport {
+  /** Number of regular files. */
   files: number;
   /** Without the root itself. */
   directories: number;
+  /** Number of symbolic links. */
   links: number;
   /** Sum of the sizes of all files, holes included. */
   bytes: number;
+  /** What is not in the copy, and why. */
   skipped: SkippedEntry[];
+  /** How long the copying took, in milliseconds. */
   elapsedMs: number;
 }
 
@@ -65,6 +70,7 @@ export interface TreeCopyReport {
 export interface CloneOptions {
   /** A helper thread that is open already. */
   crew?: FileCrew | undefined;
+  /** Stops the copying; the call then throws the signal's reason. */
   signal?: AbortSignal | undefined;
 }
 

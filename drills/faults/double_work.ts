@@ -34,6 +34,7 @@ export function lateOwnerEvidence(
 
 /** What receiver and record say about one unit. */
 export interface EffectSighting {
+  /** Name of the unit, which is also the key of its message. */
   unit: string;
   /** Whether the receiver has the message. */
   isReceived: boolean;

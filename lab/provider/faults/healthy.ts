@@ -7,7 +7,11 @@
 import type { Answer } from "../protocol.ts";
 import { answerHead, send, type Step } from "./step.ts";
 
-/** The steps of an answer as it should be. */
+/**
+ * The steps of an answer as it should be.
+ *
+ * @internal
+ */
 export function healthy(answer: Answer): Step[] {
   const frames = [...answer.opening, ...answer.callHead, ...answer.callTail, ...answer.ending];
   const text = frames.map((frame) => frame.text).join("");

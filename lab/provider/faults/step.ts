@@ -7,7 +7,11 @@
 import type { Answer, Dialect, Frame } from "../protocol.ts";
 import type { Fault } from "../fault_schedule.ts";
 
-/** One thing that the server does with the connection. */
+/**
+ * One thing that the server does with the connection.
+ *
+ * @internal
+ */
 export type Step =
   /** Sends the status line and the headers; `bodyBytes` is null for a body of unknown length. */
   | {
@@ -25,7 +29,11 @@ export type Step =
   /** Says nothing more until the client leaves or the provider stops; sends `ping` in between. */
   | { do: "stall"; ping: Frame | null; pingEveryMs: number };
 
-/** What a fault works on. */
+/**
+ * What a fault works on.
+ *
+ * @internal
+ */
 export interface FaultInput {
   /** The fault with its variants. */
   fault: Fault;
