@@ -20,6 +20,7 @@ export interface ConfigSource {
 
 /** A contract with where it belongs. */
 export interface LoadedConfig {
+  /** The contract, checked, with every default filled in. */
   contract: Contract;
   /** Absolute, links resolved. */
   projectDir: string;

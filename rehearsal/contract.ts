@@ -44,7 +44,11 @@ export const artifactsSchema = z.strictObject({
   emptyAllowed: z.boolean().optional(),
 });
 
-/** The whole contract, as it stands in `failure-lab.json`. */
+/**
+ * The whole contract, as it stands in `failure-lab.json`.
+ *
+ * @internal
+ */
 export const contractSchema = z.strictObject({
   $schema: z.string().optional(),
   start: commandSchema,
@@ -106,10 +110,11 @@ export const contractSchema = z.strictObject({
 });
 
 /** A contract that was read and checked. */
-export type Contract = z.infer<typeof contractSchema>;
+export type Contract = ReturnType<typeof contractSchema.parse>;
 
 /** A contract file or its flags are wrong. The command ends with exit code 2. */
 export class ContractError extends Error {
+  /** Name of the error class. */
   override name = "ContractError";
   /** Usage. */
   readonly exitCode = 2;

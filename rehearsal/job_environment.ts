@@ -12,6 +12,7 @@ import { isProviderVariable } from "./provider_variables.ts";
 
 /** The environment of the user's command in its copy. */
 export interface JobEnvironment {
+  /** The variables as the command gets them. `PWD` is the copy's folder. */
   env: Record<string, string>;
   /** Names of provider variables that were taken out. */
   removed: string[];

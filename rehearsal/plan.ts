@@ -11,6 +11,7 @@ import type { StageCommands } from "./stage.ts";
 export interface PlanItem {
   /** `rehearsal`, or the id of a replay. */
   subject: string;
+  /** Variant of the replay; `null` for its first one, and for a plain rehearsal. */
   variant: string | null;
   /** `false` does everything the same way but leaves the failure out. */
   armed: boolean;

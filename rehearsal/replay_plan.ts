@@ -10,6 +10,7 @@ import { type Replay, REPLAYS } from "./replays/mod.ts";
 
 /** A replay or a variant that does not exist. The command ends with exit code 2. */
 export class UnknownReplayError extends Error {
+  /** Name of the error class. */
   override name = "UnknownReplayError";
   /** Usage. */
   readonly exitCode = 2;
@@ -17,11 +18,15 @@ export class UnknownReplayError extends Error {
 
 /** How to do them. */
 export interface ReplayPlanOptions {
+  /** Draws the variant of each replay where none is named. */
   seed: number;
   /** Only this variant; `null` lets the seed draw one for each. */
   variant: string | null;
+  /** Does every variant of each replay, one run each. */
   allVariants: boolean;
+  /** Kills the recovery half-way as well, and recovers again. */
   killResume: boolean;
+  /** `false` does everything the same way but leaves the failure out. */
   armed: boolean;
 }
 

@@ -8,9 +8,13 @@ import { ENV_PROGRAM } from "../lab/mod.ts";
 
 /** Everything that the driver of a run may do, as absolute paths. */
 export interface Scope {
+  /** Files, and folders with all below them, that may be read. */
   read: string[];
+  /** The same for writing: the lab and the report's folder. */
   write: string[];
+  /** Programs that may be started. */
   run: string[];
+  /** Hosts that may be reached: only this machine, by its loopback address. */
   net: string[];
   /** Watched paths: never written, whatever else is said. */
   denyWrite: string[];

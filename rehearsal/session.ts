@@ -36,7 +36,9 @@ import { type Scope, scopeFlags, scopeOf, workerPermissions } from "./scope.ts";
 
 /** What a session does and where it reports to. */
 export interface SessionOptions {
+  /** What the job is, and what counts as its outputs. */
   contract: Contract;
+  /** The real project, which is only read. Absolute, links resolved. */
   projectDir: string;
   /** The user's environment. */
   env: Readonly<Record<string, string>>;
@@ -44,17 +46,27 @@ export interface SessionOptions {
   reportDir: string;
   /** The program itself: the binary, or the source folder. It is watched. */
   kitPath: string;
+  /** The runs to do, in this order, in one lab. */
   plan: PlanItem[];
+  /** The line that runs this again; it goes into every record. */
   rerun: string;
+  /** Seed of the session; it goes into every record. */
   seed: number;
+  /** Name that the user gave to the run; `null` when none. */
   label: string | null;
+  /** Commit and state of the project's repository; `null` when it has none. */
   git: RunRecord["git"];
   /** Leaves the lab folder in place. */
   keep: boolean;
+  /** Time. */
   clock: Clock;
+  /** Interrupts the session: the run in hand is ended, and no further one begins. */
   signal: AbortSignal;
+  /** Gets the record of each run when it is over, one at a time and in order. */
   onRecord: (record: RunRecord) => Promise<void> | void;
+  /** Gets a line about what is done right now, for the terminal. */
   onProgress?: (text: string) => void;
+  /** Gets each entry of a run's journal; `subject` is the one of the run. */
   onJournal?: (subject: string, entry: JournalEntry) => void;
   /** Test of the scope; see {@linkcode WorkerStart.probeWrite}. */
   probeWrite?: string;
