@@ -46,4 +46,5 @@ export * from "./faults/kill_monitor.ts";
 export * from "./faults/lie_in_checkpoint.ts";
 export * from "./faults/plant_lock.ts";
 export * from "./faults/provider_outage.ts";
+export * from "./faults/escape_scope.ts";
 export * from "./faults/tear_checkpoint.ts";

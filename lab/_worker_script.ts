@@ -75,6 +75,7 @@ make() {
   printf %s "$content" >"out/.$1.$$.tmp"
   nap
   mv "out/.$1.$$.tmp" "out/$1.txt"
+  echo "out/$1.txt" >>writes.log
 }
 
 claim() {
@@ -159,6 +160,10 @@ cue() {
         *) sh "$0" helper "\${kind:-plain}" "$1" & ;;
       esac
       echo "$1: holding"; sleep 60 ;;
+    stray)
+      # Writes where it should not: through a link that it makes first, or by the path that it is given.
+      [ -z "$WORKER_LINK" ] || { rm -rf "$WORKER_LINK"; ln -s "$WORKER_LINK_TO" "$WORKER_LINK"; }
+      [ -z "$WORKER_STRAY" ] || { echo "$WORKER_STRAY" >>writes.log; echo stray >"$WORKER_STRAY"; } ;;
     hollow) echo SUCCESS; exit 0 ;;
     hollow-empty)
       n=1

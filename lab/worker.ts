@@ -33,6 +33,7 @@ export const OUTPUTS_GLOB = "out/unit-*.txt";
  *   round. `stop-before-send` stops itself there.
  * - `together`: takes units by a label; at the cue's unit it looks for the label, leaves a sign
  *   (`../at-UNIT.PID`), waits for `../go`, and puts the label: as two starts at once do it.
+ * - `stray`: makes the plan's link, and writes to the plan's stray path; then goes on.
  * - `hollow`: says SUCCESS and exits 0 without doing anything; `hollow-empty` makes empty outputs,
  *   `hollow-last` does everything but leaves the last output empty.
  */
@@ -52,6 +53,7 @@ export type WorkerCue =
   | "hold-after-claim"
   | "stop-before-send"
   | "together"
+  | "stray"
   | "hollow"
   | "hollow-empty"
   | "hollow-last";
@@ -75,6 +77,10 @@ export interface WorkerPlan {
   cueAt?: number;
   /** A name, relative to its folder: the cue comes only while nothing has it, and takes it. */
   cueOnce?: string;
+  /** For the cue `stray`: the path to write to, as the worker names it. */
+  stray?: string;
+  /** For the cue `stray`: a link to make in place of whatever has that name, and where it leads. */
+  link?: { name: string; to: string };
   /** How it finds out what is done. @default {"strict"} */
   load?: WorkerLoad;
   /** Whether it keeps a checkpoint. @default {true} */
@@ -122,6 +128,9 @@ export function workerEnvironment(plan: WorkerPlan): Record<string, string> {
     WORKER_CUE: plan.cue ?? "none",
     WORKER_CUE_AT: String(plan.cueAt ?? 0),
     WORKER_CUE_ONCE: plan.cueOnce ?? "",
+    WORKER_STRAY: plan.stray ?? "",
+    WORKER_LINK: plan.link?.name ?? "",
+    WORKER_LINK_TO: plan.link?.to ?? "",
     WORKER_LOAD: plan.load ?? "strict",
     WORKER_CHECKPOINT: yes(plan.checkpoint, true),
     WORKER_EFFECTS: plan.effects ?? "no",

@@ -13,8 +13,11 @@ import { lostHandoff } from "./lost_handoff.ts";
 import { lyingCheckpoint } from "./lying_checkpoint.ts";
 import { orphanedChildren } from "./orphaned_children.ts";
 import { providerOutage } from "./provider_outage.ts";
+import { scopeEscape } from "./scope_escape.ts";
 import { staleLock } from "./stale_lock.ts";
 import { tornCheckpoint } from "./torn_checkpoint.ts";
+
+export type { Scene } from "../scene.ts";
 
 /** Every scene, by the order of the drills. */
 export const SCENES: readonly Scene[] = [
@@ -25,6 +28,7 @@ export const SCENES: readonly Scene[] = [
   staleLock,
   hollowSuccess,
   deadMonitor,
+  scopeEscape,
   duplicateWork,
   lostHandoff,
   providerOutage,
