@@ -12,9 +12,13 @@ import {
   runDrills,
 } from "../../../drills/mod.ts";
 import {
+  selfTestAllowlist,
   selfTestCheckpoint,
   selfTestDeadline,
   selfTestEvidence,
+  selfTestHeartbeat,
+  selfTestLease,
+  selfTestOutbox,
   type SelfTestResult,
 } from "../../../repairs/mod.ts";
 import type { RunSet } from "../../record.ts";
@@ -31,7 +35,11 @@ const DRILLS = "drills";
 const SELF_TESTS: Readonly<Record<string, () => Promise<SelfTestResult>>> = {
   deadline: selfTestDeadline,
   checkpoint: selfTestCheckpoint,
+  lease: selfTestLease,
   evidence: selfTestEvidence,
+  heartbeat: selfTestHeartbeat,
+  allowlist: selfTestAllowlist,
+  outbox: selfTestOutbox,
 };
 
 function modules(): string[] {
