@@ -15,6 +15,7 @@ export interface Claim {
   path: string | null;
   /** Size and hash of its artifact, when the claim says so. */
   bytes: number | null;
+  /** SHA-256 of its artifact; `null` when not known. */
   sha256: string | null;
 }
 
@@ -59,6 +60,7 @@ export function recordOf(claim: Claim): Record<string, unknown> {
 export interface LogLine {
   /** As it stands in the file, without its line end. */
   text: string;
+  /** What it says. */
   value: unknown;
 }
 
@@ -162,10 +164,13 @@ export interface RemovedClaim {
 
 /** What the disk says about one unit. */
 export interface UnitState {
+  /** Whether there is anything of it. */
   present: boolean;
   /** Whether the artifact is whole; `null` when nothing tells: being there is no proof. */
   whole: boolean | null;
+  /** SHA-256 of its artifact; `null` when not known. */
   sha256: string | null;
+  /** Size of the artifact. */
   bytes?: number | null | undefined;
   /** Where the artifact is, relative to the job's folder. */
   path?: string | null | undefined;
@@ -228,7 +233,8 @@ export function reconcile(claims: readonly Claim[], disk: UnitsOnDisk): Reconcil
     const { present, whole, path = null, bytes = null, sha256, problem } = disk.inspect(unit, null);
     if (!present || (path !== null && settled.has(path))) continue;
     // What a claim describes with another hash is not whole, whatever a weaker rule says of it.
-    if (broken.has(unit) || [...broken.values()].some((each) => each.path === path)) continue;
+    const isBroken = (each: { path: string | null }) => path !== null && each.path === path;
+    if (broken.has(unit) || [...broken.values()].some(isBroken)) continue;
     if (whole === true) result.added.push({ unit, path, bytes, sha256 });
     else if (whole === null) result.unknown.push(unit);
     else broken.set(unit, { unit, path, why: problem ?? "it is not whole" });

@@ -26,7 +26,9 @@ import type { ByteSink } from "./_output.ts";
 
 /** How a job ended: by its own exit code, or by a signal. One of the two is `null`. */
 export interface JobEnd {
+  /** `null` when a signal ended it. */
   exitCode: number | null;
+  /** `null` when it ended by itself. */
   signal: string | null;
 }
 
@@ -48,11 +50,16 @@ export interface JobOptions {
 
 /** The job could not be started; `exitCode` is what a shell would answer: 127 or 126. */
 export class JobStartError extends Error {
+  /** Name of the class, for messages. */
   override name = "JobStartError";
   /** 127: no such program or folder. 126: it is there but may not be run. */
   readonly exitCode: 126 | 127;
 
-  /** @param exitCode See {@linkcode JobStartError.exitCode}. */
+  /**
+   * Makes the error.
+   *
+   * @param exitCode See {@linkcode JobStartError.exitCode}.
+   */
   constructor(message: string, exitCode: 126 | 127, options?: ErrorOptions) {
     super(message, options);
     this.exitCode = exitCode;

@@ -8,6 +8,7 @@ import { SYSTEM_PATH, systemTool } from "../lab/mod.ts";
 
 /** One place in which pids mean something. `null` is "cannot be told on this system". */
 export interface Place {
+  /** Name of the machine. */
   host: string;
   /** Changes with each boot of the kernel, and not with the clock. */
   boot: string | null;

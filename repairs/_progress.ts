@@ -41,6 +41,7 @@ export interface ProgressLook {
 }
 
 interface FileState {
+  bytes: number;
   bytesMax: number;
   mtimeMs: number;
   inode: number | null;
@@ -77,25 +78,24 @@ export class ProgressWatch {
     const state = this.#states.get(file.path);
     if (state === undefined) {
       const seen = new Set([this.#contentOf(file)]);
-      const { bytes: bytesMax, mtimeMs, inode } = file;
-      this.#states.set(file.path, { bytesMax, mtimeMs, inode, seen });
+      const { bytes, mtimeMs, inode } = file;
+      this.#states.set(file.path, { bytes, bytesMax: bytes, mtimeMs, inode, seen });
       return true;
     }
-    if (file.bytes > state.bytesMax) {
-      state.bytesMax = file.bytes;
-      state.mtimeMs = file.mtimeMs;
-      state.inode = file.inode;
-      return true;
-    }
-    if (file.mtimeMs === state.mtimeMs && file.inode === state.inode) return false;
+    const isLarger = file.bytes > state.bytesMax;
+    const isSame = file.bytes === state.bytes && file.mtimeMs === state.mtimeMs &&
+      file.inode === state.inode;
+    if (isSame) return false;
+    state.bytes = file.bytes;
+    state.bytesMax = Math.max(state.bytesMax, file.bytes);
     state.mtimeMs = file.mtimeMs;
     state.inode = file.inode;
     const content = this.#contentOf(file);
-    if (file.bytes === 0 || state.seen.has(content)) return false;
+    const isNew = !state.seen.has(content);
     state.seen.add(content);
     const oldest = state.seen.values().next().value;
     if (state.seen.size > STATES_PER_FILE_MAX && oldest !== undefined) state.seen.delete(oldest);
-    return true;
+    return isLarger || (isNew && file.bytes > 0);
   }
 
   #contentOf(file: ArtifactGlimpse): string {

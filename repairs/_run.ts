@@ -10,25 +10,29 @@ import { describeKill, type Say, stopJob, type StopRequest } from "./_stop.ts";
 
 /** What every wrapper lets its caller say about the job. */
 export interface WrappedJob {
+  /** The program and its arguments. */
   argv: readonly string[];
-  /** @default {the folder of this process} */
+  /** Folder of the job. @default {the folder of this process} */
   cwd?: string | undefined;
   /** Added to the environment. */
   env?: Readonly<Record<string, string>> | undefined;
-  /** @default {"inherit"} */
+  /** What the job reads. @default {"inherit"} */
   stdin?: "null" | "inherit" | undefined;
   /** Time that the job has to end after it was asked to. @default {10000} */
   graceMs?: number | undefined;
+  /** Gets messages for a person. */
   say?: Say | undefined;
+  /** Being asked to stop. */
   stop?: StopRequest | undefined;
 }
 
 /** A job, and what to look after while it runs. */
 export interface RunOptions extends WrappedJob {
+  /** The clock to go by. */
   clock: Clock;
   /** Called every `everyMs`; a text that it gives is the reason to end the job. */
   tick?: (() => Promise<string | null>) | undefined;
-  /** @default {1000} */
+  /** Time between two looks. @default {1000} */
   everyMs?: number | undefined;
   /** Marks the job's processes. @default {drawn} */
   token?: string | undefined;
@@ -38,11 +42,13 @@ export interface RunOptions extends WrappedJob {
 
 /** How it ended. */
 export interface RunResult {
+  /** Its exit code or signal. */
   end: JobEnd;
   /** `itself`, or `stop` when we were asked to stop, or `tick` when the repair ended it. */
   endedBy: "itself" | "stop" | "tick";
   /** Why the repair ended it. */
   why: string | null;
+  /** How it was ended; `null` when nothing had to be. */
   kill: KillRecord | null;
   /** Processes of the job that still run. Known only where somebody looked. */
   left: ProcessIdentity[];

@@ -12,7 +12,9 @@ export type CheckpointFormat = "json" | "jsonl";
 export interface Damage {
   /** Where it begins, in bytes from the start of the file. */
   atByte: number;
+  /** How long it is. */
   bytes: number;
+  /** Why it cannot be read. */
   why: string;
 }
 
@@ -23,6 +25,7 @@ export interface CheckpointReading {
    * it, or none of it, can be read.
    */
   state: "absent" | "empty" | "whole" | "torn";
+  /** The damaged stretches. */
   damage: Damage[];
   /** JSONL: the whole lines, in their order. */
   lines: LogLine[];

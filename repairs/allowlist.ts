@@ -58,6 +58,7 @@ export interface ScopeOptions {
 export interface ScopePart {
   /** The folder: the root, or a protected place. */
   root: string;
+  /** What the job did outside its scope. */
   violations: ScopeViolation[];
   /** Paths that are again as they were. */
   restored: string[];
@@ -75,6 +76,7 @@ export interface ScopeFindings {
    * have been safe. `not-known`: some of it could not be looked at.
    */
   outcome: "clean" | "reverted" | "outside-changed" | "refused" | "not-known";
+  /** The root first, then the protected places. */
   parts: ScopePart[];
   /** Changes in watched places. */
   outside: ContainmentChange[];
@@ -269,6 +271,7 @@ function linkTargets(root: string, before: WatchSnapshot): string[] {
 
 /** A job and its scope. */
 export interface RunInScopeOptions extends ScopeOptions, WrappedJob {
+  /** The clock to go by. */
   clock?: Clock | undefined;
 }
 
@@ -278,6 +281,7 @@ export interface RunInScopeResult extends Omit<ScopeFindings, "outcome"> {
   outcome: ScopeFindings["outcome"] | "still-running";
   /** That of the job when all is clean or reverted; 5 or 3 otherwise. */
   exitCode: number;
+  /** The job, as it ran. */
   job: RunResult;
 }
 

@@ -12,6 +12,7 @@ import { lookAtFile } from "./_whole.ts";
 export interface ArtifactDiskOptions {
   /** Folder of the job; globs and paths of claims are relative to it. */
   cwd: string;
+  /** Which files are artifacts. */
   globs: readonly string[];
   /**
    * `path`: a unit is called like its file's path. `name`: like its file, without the ending.

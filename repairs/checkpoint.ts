@@ -27,6 +27,7 @@ import { RepairError } from "./errors.ts";
 
 /** A checkpoint on disk cannot be used as it is. Mend it; nothing was changed. */
 export class TornCheckpointError extends RepairError {
+  /** Name of the class, for messages. */
   override name = "TornCheckpointError";
 }
 

@@ -24,8 +24,9 @@ import { RepairError } from "./errors.ts";
 
 /** How to check or mend. */
 export interface MendOptions {
+  /** The checkpoint. */
   path: string;
-  /** @default {"jsonl" for .jsonl and .ndjson, else "json"} */
+  /** How the file is built. @default {"jsonl" for .jsonl and .ndjson, else "json"} */
   format?: CheckpointFormat | undefined;
   /** JSON: pointer to the list or object of done units. @default {the one list there is} */
   doneAt?: string | undefined;
@@ -39,6 +40,7 @@ export interface MendOptions {
   leaveArtifacts?: boolean | undefined;
   /** Time in which nobody may write the checkpoint before it is mended. @default {500} */
   quietMs?: number | undefined;
+  /** The clock to go by. */
   clock?: Clock | undefined;
 }
 
@@ -46,7 +48,9 @@ export interface MendOptions {
 export interface MendReport {
   /** Whether the checkpoint is whole and in step, so that there was nothing to do. */
   isFine: boolean;
+  /** How it was found; see `CheckpointReading`. */
   state: "absent" | "empty" | "whole" | "torn";
+  /** The damaged stretches. */
   damage: Damage[];
   /** What the new content was taken from. */
   base: "itself" | "good copy" | "temporary file" | "skeleton" | "whole lines";

@@ -35,8 +35,9 @@ export const NOT_PROVEN_EXIT = 3;
 
 /** What to run and within which limits. */
 export interface DeadlineOptions {
+  /** The program and its arguments. */
   argv: readonly string[];
-  /** @default {the folder of this process} */
+  /** Folder of the job. @default {the folder of this process} */
   cwd?: string | undefined;
   /** Added to the environment. */
   env?: Readonly<Record<string, string>> | undefined;
@@ -67,17 +68,21 @@ export interface DeadlineOptions {
   idleName?: string | undefined;
   /** Told why, right before a limit ends the job. */
   onLimit?: ((why: string) => void) | undefined;
+  /** Gets messages for a person. */
   say?: Say | undefined;
+  /** Being asked to stop. */
   stop?: StopRequest | undefined;
-  /** @default {systemClock} */
+  /** The clock to go by. @default {systemClock} */
   clock?: Clock | undefined;
 }
 
 /** One attempt. */
 export interface DeadlineAttempt {
+  /** Its exit code or signal. */
   end: JobEnd;
   /** Which limit ended it, or `null`. */
   limit: "total" | "idle" | null;
+  /** How long it took. */
   elapsedMs: number;
   /** How it was ended, or how its leftovers were; `null` when there was nothing to end. */
   kill: KillRecord | null;
@@ -94,6 +99,7 @@ export interface DeadlineResult {
    * asked to stop. `not-proven`: somebody of the job may still be at work.
    */
   outcome: "ended" | "limit" | "stopped" | "not-proven";
+  /** All attempts, in their order. */
   attempts: DeadlineAttempt[];
   /** Exit code for the wrapper. */
   exitCode: number;

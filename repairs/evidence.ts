@@ -21,6 +21,7 @@ export interface Expectation {
 
 /** What counts as evidence. */
 export interface EvidenceRules extends WholeRules {
+  /** The outputs that are expected. */
   expect: readonly Expectation[];
   /** Declared contents: SHA-256 by path. Each of these files is expected, too. */
   hashes?: ReadonlyMap<string, string> | undefined;
@@ -36,21 +37,29 @@ export interface EvidenceRules extends WholeRules {
 export interface Shortcoming {
   /** A path; or the glob itself, when it is not known which of its files are missing. */
   path: string;
+  /** Why it is not as it has to be. */
   why: string;
 }
 
 /** What was found. */
 export interface EvidenceReport {
+  /** Whether something was expected and all of it is there, whole. */
   isProven: boolean;
+  /** What is not as it has to be. */
   missing: Shortcoming[];
   /** Outputs that are as they have to be, by path, with their SHA-256. */
   good: Map<string, string>;
 }
 
-interface Before {
+/** A file as it was before the job. */
+export interface FileBefore {
+  /** Last change, milliseconds since the epoch. */
   mtimeMs: number;
+  /** Its size. */
   bytes: number;
+  /** Its number in the file system, where there is one. */
   inode: number | null;
+  /** SHA-256 of its content; `null` when it could not be read. */
   sha256: string | null;
 }
 
@@ -58,7 +67,8 @@ interface Before {
 export interface StartingPoint {
   /** Wall-clock milliseconds since the epoch. */
   startedMs: number;
-  files: Map<string, Before>;
+  /** Files that were there, by path. */
+  files: Map<string, FileBefore>;
 }
 
 /** Clocks of file systems are coarser than ours: a file may look this much older than it is. */
@@ -68,7 +78,7 @@ const FILE_CLOCK_MS = 50;
 export function noteStart(rules: EvidenceRules, clock: Clock = systemClock): StartingPoint {
   const cwd = rules.cwd ?? Deno.cwd();
   const startedMs = clock.wallMs();
-  const files = new Map<string, Before>();
+  const files = new Map<string, FileBefore>();
   if (!rules.fresh && !rules.newContent) return { startedMs, files };
   for (const file of listFiles(allGlobs(rules), cwd)) {
     const { sha256 } = lookAtFile(file.path, cwd);
@@ -117,7 +127,7 @@ export function checkEvidence(rules: EvidenceRules, start?: StartingPoint): Evid
 
 function staleness(
   path: string,
-  now: Before,
+  now: FileBefore,
   rules: EvidenceRules,
   start: StartingPoint | undefined,
 ): string | null {
@@ -137,6 +147,7 @@ function staleness(
 
 /** How to prove or redo. */
 export interface ProveOptions {
+  /** What counts as evidence. */
   rules: EvidenceRules;
   /**
    * Does the work, or with `missing` only that part of it. Gives `false` when it failed by its own
@@ -145,12 +156,15 @@ export interface ProveOptions {
   run: (attempt: { number: number; missing: readonly string[] }) => Promise<boolean>;
   /** Fresh attempts for what is missing. @default {0} */
   retries?: number | undefined;
+  /** Gets messages for a person. */
   say?: ((message: string) => void) | undefined;
+  /** The clock to go by. */
   clock?: Clock | undefined;
 }
 
 /** How it ended. */
 export interface ProveResult extends EvidenceReport {
+  /** Attempts that were made. */
   attempts: number;
   /** Whether the last attempt failed by its own account. */
   hasFailed: boolean;

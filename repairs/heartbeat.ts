@@ -44,6 +44,7 @@ export interface HeartbeatOptions extends WrappedJob {
   onAlarm?: ((alarm: Alarm) => void) | undefined;
   /** Told of each first watcher's pid. */
   onWatcher?: ((pid: number) => void) | undefined;
+  /** The clock to go by. */
   clock?: Clock | undefined;
 }
 
@@ -51,16 +52,21 @@ export interface HeartbeatOptions extends WrappedJob {
 export interface Alarm {
   /** ISO 8601. */
   at: string;
+  /** What happened. */
   kind: "watcher-died" | "watcher-silent" | "watcher-false" | "no-progress";
+  /** In words. */
   why: string;
 }
 
 /** How it ended. */
 export interface HeartbeatResult extends Pick<DeadlineResult, "outcome" | "exitCode"> {
+  /** All alarms, in their order. */
   alarms: Alarm[];
   /** Starts of the job, and of the first watcher. */
   jobStarts: number;
+  /** Starts of the first watcher. */
   watcherStarts: number;
+  /** The runs of the job in full. */
   run: DeadlineResult;
 }
 

@@ -9,7 +9,9 @@ import { readIfThere, replaceFile } from "./_durable.ts";
 
 /** What a beat file says. */
 export interface Beat {
+  /** Says what this file is. */
   schema: "failure-lab/beat";
+  /** Version of its shape. */
   version: 1;
   /** `finished` is the last one; no further beat follows it. */
   state: "watching" | "finished";
@@ -19,13 +21,17 @@ export interface Beat {
   sequence: number;
   /** How often it saw the declared files change. */
   changes: number;
+  /** Declared files that are there. */
   files: number;
+  /** Their size together. */
   bytes: number;
   /** When it looked, and when it last saw a change; seconds since the epoch. */
   atSeconds: number;
+  /** When it last saw a change; seconds since the epoch. */
   progressAtSeconds: number;
   /** How often it looks, and how long the job may show no progress. */
   everySeconds: number;
+  /** How long the job may show no progress. */
   limitSeconds: number;
   /** Of a finished job. */
   exitCode: number | null;

@@ -53,19 +53,26 @@ export interface LeaseOptions extends OwnerClaims {
   noProcess?: string | undefined;
   /** Marks the owner's job. @default {drawn} */
   token?: string | undefined;
+  /** Gets messages for a person. */
   say?: ((message: string) => void) | undefined;
+  /** Ends the wait when it is aborted. */
   signal?: AbortSignal | undefined;
-  /** @default {systemClock} */
+  /** The clock to go by. @default {systemClock} */
   clock?: Clock | undefined;
 }
 
 /** Somebody else has the lock, or may have it. Stand down. */
 export class LeaseHeldError extends RepairError {
+  /** Name of the class, for messages. */
   override name = "LeaseHeldError";
   /** What is known about the owner. */
   readonly judgement: Judgement;
 
-  /** @param judgement See {@linkcode LeaseHeldError.judgement}. */
+  /**
+   * Makes the error.
+   *
+   * @param judgement See {@linkcode LeaseHeldError.judgement}.
+   */
   constructor(message: string, judgement: Judgement) {
     super(message);
     this.judgement = judgement;
@@ -74,6 +81,7 @@ export class LeaseHeldError extends RepairError {
 
 /** The lock is not ours any more. Whatever it protects must not be touched from here on. */
 export class LeaseLostError extends RepairError {
+  /** Name of the class, for messages. */
   override name = "LeaseLostError";
 }
 
@@ -82,6 +90,7 @@ const LOOK_EVERY_MS = 250;
 
 /** A lease that is held. Dispose of it, or release it, on every path. */
 export class Lease implements AsyncDisposable {
+  /** The lock. */
   readonly path: string;
   /** Larger than that of every earlier owner. Hand it to whatever the lock protects. */
   readonly generation: number;

@@ -10,15 +10,19 @@ import type { Place } from "./_place.ts";
 
 /** What our own locks say, as one line of JSON. */
 export interface LeaseRecord extends Place {
+  /** Says what this file is. */
   schema: "failure-lab/lease";
+  /** Version of its shape. */
   version: 1;
   /** Counts up with each owner of this lock; a smaller one is a late owner. */
   generation: number;
   /** Marks the owner's job: 32 hexadecimal digits. */
   token: string;
+  /** The owner's process. */
   pid: number;
   /** Start of the owner's process, and of pid 1 seen at the same time; seconds since the epoch. */
   startedSeconds: number;
+  /** See `startedSeconds`; `null` when pid 1 could not be seen. */
   bootStartedSeconds: number | null;
   /** Whether the owner holds a kernel lock on the file for as long as it lives. */
   holdsKernelLock: boolean;
@@ -70,13 +74,17 @@ function parseRecord(text: string): LeaseRecord | null {
 
 /** What is known beside the lock's content. */
 export interface Witnesses {
+  /** Where we are. */
   here: Place;
   /** The process table; rows of a lease's job carry its mark. */
   table: readonly ProcessRow[];
   /** Last change of the lock, seconds since the epoch. */
   lockSeconds: number;
+  /** Whether somebody holds a kernel lock on it. */
   kernelLock: Sight;
+  /** Whether somebody has it open. */
   isOpen: Sight;
+  /** Who has it open. */
   openers: readonly number[];
 }
 
@@ -90,7 +98,9 @@ export interface OwnerClaims {
 
 /** The answer. Only `gone` may be taken over. */
 export interface Judgement {
+  /** `live`: respect it. `gone`: may be taken over. `unknown`: leave it alone. */
   state: "live" | "gone" | "unknown";
+  /** In words. */
   why: string;
 }
 

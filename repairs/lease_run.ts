@@ -22,12 +22,15 @@ export const LEASE_LOST_EXIT = 3;
 export interface LeasedRun {
   /** `stood-down`: nothing was started. `lost`: the job was ended because the lease was lost. */
   outcome: "ran" | "stood-down" | "lost";
+  /** Exit code for the wrapper. */
   exitCode: number;
   /** Why the run stood down. */
   judgement: Judgement | null;
+  /** The generation; `null` when nothing was started. */
   generation: number | null;
   /** Where the lock of an owner that was gone is kept now. */
   takenOver: string | null;
+  /** The job, as it ran; `null` when it was not started. */
   job: RunResult | null;
 }
 

@@ -49,6 +49,7 @@ export interface OutboxPolicy {
 
 /** One effect to deliver. */
 export interface DeliverOptions {
+  /** Names the effect, the same in each attempt. */
   key: string;
   /**
    * Does it once. What it throws counts as "unknown". A job that it starts should carry `token`, so
@@ -57,8 +58,11 @@ export interface DeliverOptions {
   send: (attempt: { key: string; number: number; token: string }) => Promise<SendAnswer>;
   /** Asked when an earlier attempt has no known end. */
   wasSent?: ((key: string) => Promise<WasSent>) | undefined;
+  /** How long to wait, and how often to try. */
   policy?: OutboxPolicy | undefined;
+  /** Gets messages for a person. */
   say?: ((message: string) => void) | undefined;
+  /** Ends the wait when it is aborted. */
   signal?: AbortSignal | undefined;
 }
 
@@ -72,7 +76,9 @@ export interface Delivery {
   outcome: "done" | "already-done" | "parked" | "given-up" | "unknown" | "busy" | "stopped";
   /** Attempts that this run made. */
   attempts: number;
+  /** What is known of the effect now; `null` when nothing is. */
   record: EffectRecord | null;
+  /** In words. */
   why: string;
 }
 
@@ -98,19 +104,24 @@ export function nextWaitMs(
 
 /** What an outbox works with; tests give their own. */
 export interface OutboxOptions {
-  /** @default {systemClock} */
+  /** The clock to go by. @default {systemClock} */
   clock?: Clock | undefined;
-  /** @default {seeded by the system} */
+  /** The source of chance. @default {seeded by the system} */
   random?: Random | undefined;
 }
 
 /** An outbox in a folder. Several processes may use it at once. */
 export class Outbox {
+  /** The records on disk. */
   readonly store: OutboxStore;
   readonly #clock: Clock;
   readonly #random: Random;
 
-  /** @param dir The folder; made when it is not there. */
+  /**
+   * Opens an outbox.
+   *
+   * @param dir The folder; made when it is not there.
+   */
   constructor(dir: string, options: OutboxOptions = {}) {
     this.store = new OutboxStore(dir);
     this.#clock = options.clock ?? systemClock;

@@ -10,7 +10,9 @@ import { type DeliverOptions, parseRetryAfterMs, type SendAnswer, type WasSent }
 
 /** A command that sends, and what its exit codes mean. */
 export interface SendByJobOptions {
+  /** The command. */
   job: WrappedJob;
+  /** The clock to go by. */
   clock: Clock;
   /** Surely not sent; may be tried again. */
   notSentCodes: readonly number[];
@@ -20,7 +22,9 @@ export interface SendByJobOptions {
 
 /** A `send` that runs the command, and the error with which it could not be started, if so. */
 export interface JobSender {
+  /** For {@linkcode Outbox.deliver}. */
   send: DeliverOptions["send"];
+  /** Why the command could not be started; `null` when it could. */
   startError(): JobStartError | null;
 }
 

@@ -24,10 +24,13 @@ export type EffectState = "intent" | "done" | "waiting" | "parked" | "unknown";
 
 /** The record of one effect. */
 export interface EffectRecord {
+  /** Says what this file is. */
   schema: "failure-lab/effect";
+  /** Version of its shape. */
   version: 1;
   /** Names the effect, the same in each attempt. */
   key: string;
+  /** See {@linkcode EffectState}. */
   state: EffectState;
   /** Attempts that were begun, over all runs. */
   attempts: number;
@@ -67,7 +70,11 @@ export function effectKey(unit: string, content?: string | Uint8Array): string {
 export class OutboxStore {
   readonly #dir: string;
 
-  /** @param dir Made when it is not there. */
+  /**
+   * Opens the folder.
+   *
+   * @param dir Made when it is not there.
+   */
   constructor(dir: string) {
     this.#dir = dir;
     Deno.mkdirSync(dir, { recursive: true, mode: 0o700 });

@@ -12,6 +12,7 @@ import { createLab } from "../lab/mod.ts";
 export interface SelfTestStep {
   /** What has to hold, in plain words. */
   name: string;
+  /** Whether it held. */
   ok: boolean;
   /** What was seen. */
   detail: string;
@@ -19,9 +20,11 @@ export interface SelfTestStep {
 
 /** What a self-test found. */
 export interface SelfTestResult {
+  /** The repair. */
   module: string;
   /** Whether every step held; a self-test without steps is never ok. */
   ok: boolean;
+  /** What was tried, in this order. */
   steps: SelfTestStep[];
 }
 
