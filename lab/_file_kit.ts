@@ -4,9 +4,10 @@
  * both threads do exactly the same.
  *
  * What is not a regular file is never read: the callers look first (lstat), the opening does not
- * follow a link and does not wait for the other end of a fifo (Deno 2.9; older versions ignore these
- * two flags), and unless a file gives exactly as many bytes as it was seen to have, the slow way is
- * taken, which asks again what it has opened.
+ * follow a link and does not wait for the other end of a fifo, and unless a file gives exactly as
+ * many bytes as it was seen to have, the slow way is taken, which asks again what it has opened.
+ * Where Deno ignores these flags of the opening (2.4 does, 2.9 does not), the kit looks once more
+ * right before it.
  *
  * @module
  */
@@ -69,11 +70,22 @@ export function makeFileKit(
   const words = new Int32Array(buffer.buffer);
   const flags = fs.constants.O_RDONLY | fs.constants.O_NONBLOCK | fs.constants.O_NOFOLLOW;
   const holeBytes = 65536;
+  const [major = 0, minor = 0] = Deno.version.deno.split(".").map(Number);
+  const ignoresFlags = major < 2 || (major === 2 && minor < 9);
+
+  function open(path: string): number {
+    if (ignoresFlags && !Deno.lstatSync(path).isFile) refuse(path);
+    return fs.openSync(path, flags);
+  }
+
+  function refuse(path: string): never {
+    throw new TypeError(`Cannot read "${path}": it is no regular file any more`);
+  }
 
   /** Bytes read into the buffer when they are as many as expected, else -1. */
   function readSmall(path: string, bytes: number): number {
     if (bytes >= chunkBytes) return -1;
-    const file = fs.openSync(path, flags);
+    const file = open(path);
     try {
       // One more than expected, so that a file that grew is noticed.
       return fs.readSync(file, buffer, 0, bytes + 1, null) === bytes ? bytes : -1;
@@ -83,10 +95,10 @@ export function makeFileKit(
   }
 
   function openRegular(path: string): number {
-    const file = fs.openSync(path, flags);
+    const file = open(path);
     if (fs.fstatSync(file).isFile()) return file;
     fs.closeSync(file);
-    throw new TypeError(`Cannot read "${path}": it is no regular file any more`);
+    refuse(path);
   }
 
   function isZero(start: number, end: number): boolean {
@@ -151,7 +163,8 @@ export function makeFileKit(
     copySmall(file, wantsHash) {
       if (file.sparse) return null;
       if (!wantsHash) {
-        // One call instead of six; it carries the mode over by itself.
+        // One call instead of six; it carries the mode over by itself. It would wait at a fifo.
+        if (!Deno.lstatSync(file.from).isFile) refuse(file.from);
         Deno.copyFileSync(file.from, file.to);
         if (!Number.isNaN(file.mtimeMs)) {
           const mtime = new Date(file.mtimeMs);

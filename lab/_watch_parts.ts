@@ -4,9 +4,12 @@
  * @module
  */
 import { globToRegExp } from "@std/path";
-import type { WatchEntry } from "./containment.ts";
+import { createHash } from "node:crypto";
+import type { WatchEntry, WatchRoot } from "./containment.ts";
 import { hashText } from "./hash.ts";
-import { reasonOf, type WalkEntry } from "./walk.ts";
+import { reasonOf } from "./walk.ts";
+
+const READ_BYTES = 1 << 20;
 
 /** The entry of a path at which nothing is. */
 export function absent(): WatchEntry {
@@ -21,15 +24,37 @@ export function ignoreRule(glob: string): (relative: string, name: string) => bo
 }
 
 /** Hash of some keys of a JSON file; of the whole text where it is no JSON object. */
-export function partOfJson({ path, info }: WalkEntry, keys: readonly string[]): WatchEntry {
+export function partOfJson(path: string, keys: readonly string[]): WatchEntry {
   try {
-    const text = Deno.readTextFileSync(path);
-    const part = JSON.stringify(pick(text, keys));
+    const part = JSON.stringify(pick(Deno.readTextFileSync(path), keys));
     return { ...absent(), kind: "file", bytes: part.length, sha256: hashText(part) };
   } catch (error) {
-    const mode = (info?.mode ?? 0) & 0o7777;
-    return { ...absent(), kind: "unreadable", mode, problem: reasonOf(error) };
+    return { ...absent(), kind: "unreadable", problem: reasonOf(error) };
   }
+}
+
+/**
+ * The file that a root leads to as a link, read by the link's name: the right to read may be given
+ * for that name alone.
+ */
+export function linkedFile(path: string, info: Deno.FileInfo, root: WatchRoot): WatchEntry {
+  if (root.keys !== undefined) return partOfJson(path, root.keys);
+  const seen = { ...absent(), mode: (info.mode ?? 0) & 0o7777, bytes: info.size };
+  if (root.depth === "entries") return { ...seen, kind: "file", mode: null };
+  try {
+    return { ...seen, kind: "file", sha256: hashThroughLink(path) };
+  } catch (error) {
+    return { ...seen, kind: "unreadable", problem: reasonOf(error) };
+  }
+}
+
+function hashThroughLink(path: string): string {
+  using file = Deno.openSync(path);
+  if (!file.statSync().isFile) throw new TypeError("it is no regular file any more");
+  const hash = createHash("sha256");
+  const buffer = new Uint8Array(READ_BYTES);
+  for (let count; (count = file.readSync(buffer)) !== null;) hash.update(buffer.subarray(0, count));
+  return hash.digest("hex");
 }
 
 function pick(text: string, keys: readonly string[]): unknown {

@@ -5,7 +5,7 @@
  * @module
  */
 import { type FileCrew, runFileBatch } from "./file_crew.ts";
-import { absent, ignoreRule, partOfJson } from "./_watch_parts.ts";
+import { absent, ignoreRule, linkedFile, partOfJson } from "./_watch_parts.ts";
 import { lookAt, reasonOf, type WalkEntry, walkTree } from "./walk.ts";
 
 export * from "./containment_compare.ts";
@@ -175,9 +175,13 @@ class Survey {
     try {
       const key = Deno.realPathSync(path);
       const info = Deno.statSync(path);
-      const kind = info.isDirectory ? "directory" : info.isFile ? "file" : null;
-      if (kind === null) return;
-      await this.#takeRoot(root, { ...entry, kind, info }, key, report);
+      if (info.isDirectory) {
+        await this.#takeRoot(root, { ...entry, kind: "directory", info }, key, report);
+      } else if (info.isFile) {
+        this.#put(key, linkedFile(path, info, root));
+        report.files++;
+        report.bytes += info.size;
+      }
     } catch (error) {
       if (!(error instanceof Deno.errors.NotFound)) note(report, path, reasonOf(error));
     }
@@ -195,7 +199,7 @@ class Survey {
       return;
     }
     if (root.keys !== undefined && entry.kind === "file") {
-      this.#put(key, partOfJson(entry, root.keys));
+      this.#put(key, partOfJson(entry.path, root.keys));
       report.files++;
       return;
     }
