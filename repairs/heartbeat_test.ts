@@ -1,18 +1,8 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { systemClock, waitUntil } from "../lab/mod.ts";
-import {
-  inFolder,
-  isPidAlive,
-  isPidGone,
-  namesIn,
-  read,
-  textOf,
-  WAIT_MS,
-  write,
-} from "./_test_tools.ts";
-import { findPattern } from "./_watcher.ts";
+import { inFolder, isPidAlive, isPidGone, namesIn, read, WAIT_MS, write } from "./_test_tools.ts";
 import { type Alarm, checkBeat, type HeartbeatOptions, runWithHeartbeat } from "./heartbeat.ts";
-import { type Beat, judgeBeat, readBeat } from "./heartbeat_beat.ts";
+import { readBeat } from "./heartbeat_beat.ts";
 
 function options(
   dir: string,
@@ -36,53 +26,6 @@ const STEPS = "mkdir -p out; for i in 1 2 3 4 5 6; do echo $i >out/$i; sleep 0.3
 
 /** A job that goes on until somebody makes the file `enough`. */
 const ENDLESS = "mkdir -p out; while ! [ -e enough ]; do date +%s%N >>out/log; sleep 0.1; done";
-
-const BEAT: Beat = {
-  schema: "failure-lab/beat",
-  version: 1,
-  state: "watching",
-  pid: 1,
-  sequence: 4,
-  changes: 2,
-  files: 1,
-  bytes: 9,
-  atSeconds: 1000,
-  progressAtSeconds: 990,
-  everySeconds: 5,
-  limitSeconds: 60,
-  exitCode: null,
-};
-
-Deno.test("judgeBeat: silence and a beat without progress are no health", () => {
-  assertEquals(judgeBeat(null, 1000).state, "silent");
-  assertEquals(judgeBeat(BEAT, 1005).state, "healthy");
-  assertEquals(judgeBeat(BEAT, 1017).state, "healthy");
-  assertEquals(judgeBeat(BEAT, 1018).state, "silent");
-  assertEquals(judgeBeat(BEAT, 1005, 4).state, "silent");
-  const stuck = { ...BEAT, atSeconds: 1053 };
-  assertEquals(judgeBeat({ ...stuck, atSeconds: 1052 }, 1052).state, "healthy");
-  assertEquals(judgeBeat(stuck, 1053).state, "no-progress");
-  assertEquals(judgeBeat({ ...BEAT, state: "finished", exitCode: 0 }, 9999).state, "finished");
-});
-
-Deno.test("readBeat takes half a beat, or another file, for none", () =>
-  inFolder((dir) => {
-    assertEquals(readBeat(`${dir}/beat`), null);
-    write(`${dir}/beat`, JSON.stringify(BEAT).slice(0, 50));
-    assertEquals(readBeat(`${dir}/beat`), null);
-    write(`${dir}/beat`, JSON.stringify({ ...BEAT, version: 2 }));
-    assertEquals(readBeat(`${dir}/beat`), null);
-    write(`${dir}/beat`, JSON.stringify(BEAT));
-    assertEquals(readBeat(`${dir}/beat`), BEAT);
-  }));
-
-Deno.test("findPattern is as exact as find can be, and wider where it cannot", () => {
-  assertEquals(findPattern("out/*.md"), ["./out", "./out/*.md"]);
-  assertEquals(findPattern("log"), ["./log", "./log"]);
-  assertEquals(findPattern("/a/b*/c"), ["/a", "/a/b*/c"]);
-  assertEquals(findPattern("out/**/*.md"), ["./out", "./out/*.md"]);
-  assertEquals(findPattern("out/*.{md,txt}"), ["./out", "./out/*"]);
-});
 
 Deno.test("runWithHeartbeat leaves a healthy job alone, also one that is slow within its limit", () =>
   inFolder(async (dir) => {
@@ -167,8 +110,8 @@ Deno.test("runWithHeartbeat alarms when the beat goes on but does not show what 
     try {
       const { alarms } = await withFault(dir, (pid) => {
         Deno.kill(pid, "SIGSTOP");
-        const frozen = readBeat(`${dir}/beat`) ?? BEAT;
-        let sequence = frozen.sequence;
+        const frozen = readBeat(`${dir}/beat`);
+        let sequence = frozen?.sequence ?? 0;
         const forge = () => {
           if (readBeat(`${dir}/beat`)?.pid !== pid) return clearInterval(timer);
           write(`${dir}/forged`, JSON.stringify({ ...frozen, sequence: ++sequence }));
@@ -180,34 +123,6 @@ Deno.test("runWithHeartbeat alarms when the beat goes on but does not show what 
     } finally {
       clearInterval(timer);
     }
-  }));
-
-Deno.test("the first watcher stops beating, and ends, when the second one is gone", () =>
-  inFolder(async (dir) => {
-    const { startWatcher } = await import("./_watcher.ts");
-    const watcher = startWatcher({
-      beatFile: `${dir}/beat`,
-      globs: ["out/*"],
-      cwd: dir,
-      everyMs: 100,
-      limitMs: 1000,
-    });
-    try {
-      await textOf(`${dir}/beat`);
-      // Without a sign of the second it beats a few times more, and then no longer.
-      const isQuiet = await waitUntil(async () => {
-        const before = read(`${dir}/beat`);
-        await systemClock.sleep(1000);
-        return before === read(`${dir}/beat`);
-      }, { limitMs: WAIT_MS });
-      assertEquals([isQuiet, watcher.hasEnded], [true, false]);
-      watcher.sign();
-      const before = read(`${dir}/beat`);
-      assert(await waitUntil(() => read(`${dir}/beat`) !== before, { limitMs: WAIT_MS }));
-    } finally {
-      await watcher.stop();
-    }
-    assertEquals(await isPidAlive(watcher.pid), false);
   }));
 
 Deno.test("runWithHeartbeat wants to know what progress is", () =>

@@ -6,7 +6,7 @@ import {
   assertStringIncludes,
   assertThrows,
 } from "@std/assert";
-import { systemClock } from "../lab/mod.ts";
+import { systemClock, systemTool } from "../lab/mod.ts";
 import { inFolder, isThere, namesIn, read, textOf, write } from "./_test_tools.ts";
 import {
   acquireLease,
@@ -184,15 +184,21 @@ Deno.test("acquireLease takes an old lock without an owner only with every proof
   inFolder(async (dir) => {
     const path = `${dir}/index.lock`;
     write(path, "");
-    const options = { staleAfterMs: 60_000, progress: [`${dir}/out/*`], noProcess: "sleep" };
+    const options = {
+      staleAfterMs: 60_000,
+      progress: [`${dir}/out/*`],
+      noProcess: "slow-committer",
+    };
     await assertRejects(() => take(path, options), LeaseHeldError, "it changed");
     await age(path, 3600);
     write(`${dir}/out/a`, "just now");
     await assertRejects(() => take(path, options), LeaseHeldError, "its files still change");
     await age(`${dir}/out/a`, 3600);
-    const slow = new Deno.Command("sleep", { args: ["60"] }).spawn();
+    // A program with a name of its own: other tests of this machine run sleep, too.
+    await Deno.symlink(systemTool("sleep"), `${dir}/slow-committer`);
+    const slow = new Deno.Command(`${dir}/slow-committer`, { args: ["60"] }).spawn();
     try {
-      await assertRejects(() => take(path, options), LeaseHeldError, "sleep runs");
+      await assertRejects(() => take(path, options), LeaseHeldError, "slow-committer runs");
     } finally {
       slow.kill("SIGKILL");
       await slow.status;

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { type Clock, createRandom, systemClock } from "../lab/mod.ts";
-import { inFolder, isThere, namesIn, write } from "./_test_tools.ts";
+import { type Clock, createRandom } from "../lab/mod.ts";
+import { inFolder, namesIn, write } from "./_test_tools.ts";
 import { RepairError } from "./errors.ts";
 import {
   type DeliverOptions,
@@ -9,7 +9,6 @@ import {
   parseRetryAfterMs,
   type SendAnswer,
 } from "./outbox.ts";
-import { effectKey } from "./outbox_store.ts";
 
 /** A clock on which sleeping takes no time but counts. */
 function fakeClock(startMs = 1_000_000): Clock & { slept: number[]; setWall(ms: number): void } {
@@ -265,15 +264,6 @@ Deno.test("deliver sends nothing when the record of the key cannot be read", () 
     assertEquals(outbox.store.list().damaged, [outbox.store.pathOf("a")]);
   }));
 
-Deno.test("a key is the same for the same unit and content, and another for other content", () => {
-  assertEquals(effectKey("unit-03"), "unit-03");
-  assertEquals(
-    effectKey("unit-03", "text"),
-    effectKey("unit-03", new TextEncoder().encode("text")),
-  );
-  assert(effectKey("unit-03", "text") !== effectKey("unit-03", "texts"));
-});
-
 Deno.test("nextWaitMs doubles, stops at the cap, and never ends before Retry-After", () => {
   const none = { ...createRandom(1), next: () => 0 };
   const waits = [1, 2, 3, 4, 5, 60].map((attempts) => nextWaitMs(attempts, 0, policy, none));
@@ -291,10 +281,3 @@ Deno.test("parseRetryAfterMs reads seconds and dates", () => {
     assertEquals(parseRetryAfterMs(text, nowMs), null);
   }
 });
-
-Deno.test("an outbox is made with its folder, readable for its owner only", () =>
-  inFolder((dir) => {
-    new Outbox(`${dir}/a/box`, { clock: systemClock });
-    assert(isThere(`${dir}/a/box`));
-    assertEquals((Deno.statSync(`${dir}/a/box`).mode ?? 0) & 0o77, 0);
-  }));

@@ -1,0 +1,69 @@
+import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { type KillRecord, systemClock } from "../lab/mod.ts";
+import { exitCodeOf, isGone, Job, JobStartError } from "./_job.ts";
+import { inFolder, isPidAlive, textOf } from "./_test_tools.ts";
+
+const KILL: KillRecord = {
+  signals: [],
+  processes: [],
+  witnesses: { groupEmpty: true, markerEmpty: true, pipesClosed: null },
+  survivors: [],
+  elapsedMs: 0,
+};
+
+Deno.test("exitCodeOf answers like a shell", () => {
+  assertEquals(exitCodeOf({ exitCode: 0, signal: null }), 0);
+  assertEquals(exitCodeOf({ exitCode: 137, signal: null }), 137);
+  assertEquals(exitCodeOf({ exitCode: null, signal: "SIGKILL" }), 137);
+  assertEquals(exitCodeOf({ exitCode: null, signal: "SIGTERM" }), 143);
+  assertEquals(
+    exitCodeOf({ exitCode: null, signal: null }),
+    1,
+    "an end that nobody saw is no success",
+  );
+});
+
+Deno.test("isGone needs every witness; only pipes that are not ours need not be heard", () => {
+  assertEquals(isGone(KILL), true);
+  for (
+    const witnesses of [
+      { ...KILL.witnesses, groupEmpty: false },
+      { ...KILL.witnesses, groupEmpty: null },
+      { ...KILL.witnesses, markerEmpty: false },
+      { ...KILL.witnesses, pipesClosed: false },
+    ]
+  ) assertEquals(isGone({ ...KILL, witnesses }), false);
+  assertEquals(isGone({ ...KILL, survivors: [{ pid: 7, startedSeconds: 1, name: "sh" }] }), false);
+});
+
+Deno.test("a job runs in a group of its own with its mark, and without a wrapper's token in its way", () =>
+  inFolder(async (dir) => {
+    const argv = ["sh", "-c", "ps -o pgid= -p $$ >pgid; env | grep ^FAILURE_LAB_ >env; sleep 60"];
+    await using job = await Job.start({
+      argv,
+      cwd: dir,
+      env: { FAILURE_LAB_X: "1" },
+      stdin: "null",
+      clock: systemClock,
+    });
+    assertStringIncludes(await textOf(`${dir}/env`), job.token);
+    assertEquals(Number(await textOf(`${dir}/pgid`)), job.pid);
+    const kill = await job.end(200);
+    assertEquals([isGone(kill), await isPidAlive(job.pid), job.ended?.signal], [
+      true,
+      false,
+      "SIGTERM",
+    ]);
+  }));
+
+Deno.test("a job that cannot be started says why, in words that help in cron", () =>
+  inFolder(async (dir) => {
+    const start = (argv: string[], cwd: string) => Job.start({ argv, cwd, clock: systemClock });
+    await assertRejects(
+      () => start(["no-such-program"], dir),
+      JobStartError,
+      "cron has a shorter PATH",
+    );
+    await assertRejects(() => start(["sh"], `${dir}/none`), JobStartError, "does not exist");
+    await assertRejects(() => start([dir], dir), JobStartError, "may not be run");
+  }));
