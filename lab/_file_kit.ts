@@ -209,3 +209,74 @@ export function makeFileKit(
     },
   };
 }
+
+/** Files to hash, or to copy and hash. The lists run side by side, one place for each file. */
+export interface FileBatch {
+  from: string[];
+  bytes: number[];
+  /** `null` when nothing is copied. */
+  copy: {
+    to: string[];
+    mode: number[];
+    /** Milliseconds since the epoch; NaN when not known. */
+    mtimeMs: number[];
+    sparse: boolean[];
+    /** Bits that the system takes away from the mode of a new file. */
+    umask: number;
+    wantsHash: boolean;
+  } | null;
+}
+
+/** A batch with the counters that both threads share. */
+export interface FileJob {
+  batch: FileBatch;
+  /** Place 0: the next file; place {@linkcode HELPER}: what the helper does. */
+  counters: Int32Array<SharedArrayBuffer>;
+  /** For each file: 0 not done, 1 done, 2 failed. */
+  states: Uint8Array<SharedArrayBuffer>;
+  /** For each file its SHA-256 as 64 letters. */
+  digits: Uint8Array<SharedArrayBuffer>;
+  chunkBytes: number;
+}
+
+/**
+ * Takes files one by one until none is left. Yields after each, and after each step of a big one.
+ * Must stay self-contained: the helper gets it as source text.
+ */
+export function* workOn(
+  kit: FileKit,
+  job: FileJob,
+  onFailure: (index: number, error: unknown) => void,
+): Generator<void> {
+  const { from, bytes, copy } = job.batch;
+  const put = (index: number, text: string) => {
+    for (let i = 0; i < text.length; i++) job.digits[index * 64 + i] = text.charCodeAt(i);
+  };
+  for (let i; (i = Atomics.add(job.counters, 0, 1)) < from.length;) {
+    try {
+      const path = from[i] ?? "";
+      const size = bytes[i] ?? 0;
+      if (copy === null) {
+        put(i, kit.hashSmall(path, size) ?? (yield* kit.hashInSteps(path)).sha256);
+      } else {
+        const file = {
+          from: path,
+          to: copy.to[i] ?? "",
+          bytes: size,
+          mode: copy.mode[i] ?? 0,
+          mtimeMs: copy.mtimeMs[i] ?? NaN,
+          sparse: copy.sparse[i] ?? false,
+        };
+        put(
+          i,
+          kit.copySmall(file, copy.wantsHash) ?? (yield* kit.copyInSteps(file, copy.wantsHash)),
+        );
+      }
+      Atomics.store(job.states, i, 1);
+    } catch (error) {
+      Atomics.store(job.states, i, 2);
+      onFailure(i, error);
+    }
+    yield;
+  }
+}

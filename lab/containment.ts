@@ -4,7 +4,8 @@
  *
  * @module
  */
-import { type FileCrew, runFileBatch } from "./file_crew.ts";
+import { runFileBatch } from "./file_batch.ts";
+import type { FileCrew } from "./file_crew.ts";
 import { absent, ignoreRule, linkedFile, partOfJson } from "./_watch_parts.ts";
 import { lookAt, reasonOf, type WalkEntry, walkTree } from "./walk.ts";
 

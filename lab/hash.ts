@@ -4,7 +4,8 @@
  * @module
  */
 import { createHash, hash } from "node:crypto";
-import { type FileCrew, localFileKit, runFileBatch } from "./file_crew.ts";
+import { localFileKit, runFileBatch } from "./file_batch.ts";
+import type { FileCrew } from "./file_crew.ts";
 import { kindOf, walkTree } from "./walk.ts";
 
 /** SHA-256 of bytes in memory, as 64 hexadecimal digits. */

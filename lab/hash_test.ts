@@ -2,7 +2,7 @@ import { assertEquals, assertNotEquals, assertRejects, assertThrows } from "@std
 import { createHash } from "node:crypto";
 import { makeFifo, makeSocket } from "../tests/support/special_files.ts";
 import { makeTestDir } from "../tests/support/temp_dir.ts";
-import { localFileKit } from "./file_crew.ts";
+import { localFileKit } from "./file_batch.ts";
 import { hashBytes, hashFile, hashText, hashTree } from "./hash.ts";
 import { KIT_CHUNK_BYTES } from "./_file_kit.ts";
 

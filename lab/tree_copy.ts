@@ -7,7 +7,8 @@
  * @module
  */
 import { dirname } from "@std/path";
-import { type FileCrew, runFileBatch } from "./file_crew.ts";
+import { runFileBatch } from "./file_batch.ts";
+import type { FileCrew } from "./file_crew.ts";
 import { type LinkRequest, makeLinks } from "./links.ts";
 import { Slices } from "./slices.ts";
 import { kindOf, reasonOf, type WalkEntry, walkTree } from "./walk.ts";

@@ -1,7 +1,8 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { makeFifo } from "../tests/support/special_files.ts";
 import { makeTestDir } from "../tests/support/temp_dir.ts";
-import { type FileBatch, type FileCrew, openFileCrew, runFileBatch } from "./file_crew.ts";
+import { type FileBatch, runFileBatch } from "./file_batch.ts";
+import { type FileCrew, openFileCrew, startFileHelper } from "./file_crew.ts";
 import { hashFile, hashText } from "./hash.ts";
 
 /** Big enough that a helper, which needs some time to start, still finds work. */
@@ -131,4 +132,28 @@ Deno.test("a batch lets timers run meanwhile and ends when it is aborted", async
   await assertRejects(() => runFileBatch(batch, { signal: abort.signal }), Error, "enough");
   clearInterval(timer);
   assertEquals(ticks, 3);
+});
+
+Deno.test("a worker works with a helper that the main thread keeps for it", async () => {
+  await using dir = await makeTestDir("crew");
+  const batch = await makeFiles(dir.path);
+  const alone = await runFileBatch(batch);
+  using helper = startFileHelper({ read: [dir.path] });
+  let counters = new Int32Array(2);
+  using real = openFileCrew({ port: helper.port });
+  const crew = scriptedCrew((job) => {
+    ({ counters } = job as { counters: Int32Array<ArrayBuffer> });
+    real.share(job);
+  }, real.hasHelper);
+  assertEquals(await runFileBatch(batch, { crew, crewFilesMin: 1 }), alone);
+  assert([0, 2].includes(counters[1] ?? -1), `the helper's state is ${counters[1]}`);
+});
+
+Deno.test("a helper without rights hinders nobody", async () => {
+  await using dir = await makeTestDir("crew");
+  const batch = await makeFiles(dir.path);
+  using helper = startFileHelper({ read: false });
+  using crew = openFileCrew({ port: helper.port });
+  const { failed } = await runFileBatch(batch, { crew, crewFilesMin: 1 });
+  assertEquals(failed.size, 0);
 });
