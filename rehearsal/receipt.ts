@@ -25,7 +25,7 @@ export type { Redaction, RedactionContext } from "./_receipt_redact.ts";
 export const RECEIPT_SCHEMA = "failure-lab/receipt";
 
 /** What every receipt says about itself. */
-export const RECEIPT_NOTE =
+export const RECEIPT_NOTE: string =
   "This is not a signature: it shows that nothing in it was changed since it was made, not who " +
   "made it. Check it with: failure-lab verify receipt.json";
 
@@ -116,6 +116,7 @@ export interface SealedSet {
 
 /** A record cannot go into a receipt. The command ends with exit code 2. */
 export class ReceiptError extends Error {
+  /** Name of the error class. */
   override name = "ReceiptError";
   /** Usage. */
   readonly exitCode = 2;
