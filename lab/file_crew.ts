@@ -13,6 +13,8 @@ import { makeFileKit, workOn } from "./_file_kit.ts";
 
 /** Place of the helper's state in a job's counters. */
 export const HELPER = 1;
+/** Place that tells the helper to stop when it is not 0. */
+export const STOP = 2;
 /** Value at {@linkcode HELPER} while the helper takes files. */
 export const HELPER_WORKS = 1;
 /** Value at {@linkcode HELPER} when there was none left to take. */
@@ -24,6 +26,7 @@ export interface FileCrew extends Disposable {
   readonly hasHelper: boolean;
   /** Hands a batch to the helper. Use {@linkcode runFileBatch}. */
   share(job: unknown): void;
+  /** Lets the helper go: it gets no more work. A second call does no harm. */
   close(): void;
 }
 
@@ -142,7 +145,9 @@ function helperUrl(): string {
       try {
         const umask = job.batch.copy?.umask ?? 0;
         const kit = makeFileKit(fs, { createHash, hash }, { umask, chunkBytes: job.chunkBytes });
-        for (const _ of workOn(kit, job, () => {})) { /* to the end */ }
+        for (const _ of workOn(kit, job, () => {})) {
+          if (Atomics.load(job.counters, ${STOP}) !== 0) break;
+        }
       } finally {
         Atomics.store(job.counters, ${HELPER}, ${HELPER_DONE});
       }
