@@ -230,7 +230,7 @@ export interface FileBatch {
 /** A batch with the counters that both threads share. */
 export interface FileJob {
   batch: FileBatch;
-  /** Place 0: the next file; place {@linkcode HELPER}: what the helper does. */
+  /** Place 0 is the next file; for the others see file_crew.ts. */
   counters: Int32Array<SharedArrayBuffer>;
   /** For each file: 0 not done, 1 done, 2 failed. */
   states: Uint8Array<SharedArrayBuffer>;

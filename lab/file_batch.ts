@@ -14,7 +14,7 @@ import {
   makeFileKit,
   workOn,
 } from "./_file_kit.ts";
-import { type FileCrew, HELPER, HELPER_WORKS, openFileCrew } from "./file_crew.ts";
+import { type FileCrew, HELPER, HELPER_WORKS, openFileCrew, STOP } from "./file_crew.ts";
 import { Slices } from "./slices.ts";
 
 export type { FileBatch };
@@ -23,6 +23,8 @@ export type { FileBatch };
 export const CREW_FILES_MIN = 3000;
 
 const SHA256_DIGITS = 64;
+/** Place of the next file in a job's counters. */
+const NEXT = 0;
 /** A file's state when it is done; 0 is not done, 2 is failed. */
 const FILE_DONE = 1;
 
@@ -62,10 +64,18 @@ export async function runFileBatch(
   }
   const first = jobOf(batch);
   if (isBig) options.crew?.share(first);
-  const result = await workAlong(first, options.signal);
-  while (first.counters[HELPER] === HELPER_WORKS && options.crew?.hasHelper) {
-    await new Promise<void>((resolve) => setTimeout(resolve, 1));
-    options.signal?.throwIfAborted();
+  let result: FileBatchResult;
+  try {
+    result = await workAlong(first, options.signal);
+  } catch (error) {
+    Atomics.store(first.counters, STOP, 1);
+    throw error;
+  } finally {
+    // Also when it was aborted: nobody may write any more once this has returned.
+    Atomics.store(first.counters, NEXT, batch.from.length);
+    while (Atomics.load(first.counters, HELPER) === HELPER_WORKS && options.crew?.hasHelper) {
+      await new Promise<void>((resolve) => setTimeout(resolve, 1));
+    }
   }
   collectDigests(first, result.sha256);
   // What the helper could not do, or had begun when it ended, is done here, also for the reason.
@@ -99,7 +109,7 @@ function jobOf(batch: FileBatch): FileJob {
   const count = batch.from.length;
   return {
     batch,
-    counters: new Int32Array(new SharedArrayBuffer(8)),
+    counters: new Int32Array(new SharedArrayBuffer(12)),
     states: new Uint8Array(new SharedArrayBuffer(count)),
     digits: new Uint8Array(new SharedArrayBuffer(count * SHA256_DIGITS)),
     chunkBytes: KIT_CHUNK_BYTES,

@@ -125,13 +125,23 @@ Deno.test("a batch lets timers run meanwhile and ends when it is aborted", async
   const { from } = await makeFiles(dir.path);
   const batch = { from: Array(400).fill(from[1]), bytes: Array(400).fill(BIG.length), copy: null };
   const abort = new AbortController();
+  using real = openFileCrew();
+  let counters = new Int32Array(3);
+  const crew = scriptedCrew((job) => {
+    ({ counters } = job as { counters: Int32Array<ArrayBuffer> });
+    real.share(job);
+  }, real.hasHelper);
   let ticks = 0;
   const timer = setInterval(() => {
     if (++ticks === 3) abort.abort(new Error("enough"));
   }, 5);
-  await assertRejects(() => runFileBatch(batch, { signal: abort.signal }), Error, "enough");
+  const options = { crew, crewFilesMin: 1, signal: abort.signal };
+  await assertRejects(() => runFileBatch(batch, options), Error, "enough");
   clearInterval(timer);
   assertEquals(ticks, 3);
+  // Nothing is left to take, and nobody is at work any more.
+  assert((counters[0] ?? 0) >= 400);
+  assert(counters[1] !== 1);
 });
 
 Deno.test("a worker works with a helper that the main thread keeps for it", async () => {
