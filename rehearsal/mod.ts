@@ -5,6 +5,19 @@
  *
  * @module
  */
+export {
+  type Change,
+  type ChangesDeclared,
+  type ComparedPair,
+  compareRuns,
+  type Comparison,
+  type OutputChanges,
+  type PairChange,
+  type Refusal,
+  type RefusalId,
+  type RunFigures,
+  type SavedRecord,
+} from "./compare.ts";
 export { CONFIG_NAME, type ConfigSource, loadConfig, type LoadedConfig } from "./config.ts";
 export {
   type Contract,
@@ -13,7 +26,40 @@ export {
   killPointOf,
   parseContract,
 } from "./contract.ts";
+export {
+  type CommandPlaces,
+  type JobEnvironment,
+  jobEnvironment,
+  resolveCommand,
+} from "./job_environment.ts";
 export type { PlanItem } from "./plan.ts";
+export {
+  type Json,
+  type MadeReceipt,
+  makeReceipt,
+  type Receipt,
+  RECEIPT_NOTE,
+  RECEIPT_SCHEMA,
+  ReceiptError,
+  type ReceiptSource,
+  receiptText,
+  type Redaction,
+  type RedactionContext,
+  type Section,
+} from "./receipt.ts";
+export {
+  type CheckedRun,
+  checkReceipt,
+  type ReceiptCheck,
+  type SealProblem,
+} from "./receipt_check.ts";
+export {
+  checkOutputs,
+  type OutputCheck,
+  outputsIn,
+  projectFiles,
+  type ReadOutput,
+} from "./receipt_outputs.ts";
 export {
   findReplays,
   planReplays,

@@ -49,6 +49,8 @@ const receiptSchema = z.strictObject({
   end: digest,
 });
 
+export type { SealProblem } from "./_receipt_chain.ts";
+
 /** One run of a receipt, graded again. */
 export interface CheckedRun {
   /** The record as it stands in the receipt. */

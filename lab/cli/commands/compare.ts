@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ComparedPair, Comparison } from "../../../rehearsal/compare.ts";
+import type { ComparedPair, Comparison } from "../../../rehearsal/mod.ts";
 import { EXIT_CODES } from "../../verdict.ts";
 import type { Command, CommandContext } from "../command.ts";
 import { type Output, visible } from "../output.ts";
@@ -67,7 +67,7 @@ export const command: Command = {
   ],
   async run({ flags, positionals, out }: CommandContext) {
     const { readSavedRun, savedVerdictOf } = await import("./_saved_run.ts");
-    const { compareRuns } = await import("../../../rehearsal/compare.ts");
+    const { compareRuns } = await import("../../../rehearsal/mod.ts");
     const [before, after] = [["BEFORE", 0], ["AFTER", 1]].map(([argument, index]) =>
       readSavedRun(positionals[Number(index)] ?? "", String(argument))
     );

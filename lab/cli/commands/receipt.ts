@@ -4,7 +4,7 @@
  * @module
  */
 import { dirname, join, resolve } from "@std/path";
-import type { MadeReceipt, RedactionContext } from "../../../rehearsal/receipt.ts";
+import type { MadeReceipt, RedactionContext } from "../../../rehearsal/mod.ts";
 import { EXIT_CODES } from "../../verdict.ts";
 import type { Command, CommandContext } from "../command.ts";
 import { EnvironmentError, UsageError } from "../errors.ts";
@@ -53,7 +53,7 @@ export const command: Command = {
   ],
   async run({ flags, positionals, out }: CommandContext) {
     const { readSavedRun } = await import("./_saved_run.ts");
-    const { makeReceipt, receiptText } = await import("../../../rehearsal/receipt.ts");
+    const { makeReceipt, receiptText } = await import("../../../rehearsal/mod.ts");
     const { path, set } = readSavedRun(positionals[0] ?? "", "RUN");
     const made = makeReceipt({
       command: String(set.command),

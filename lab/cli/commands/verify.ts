@@ -4,8 +4,7 @@
  * @module
  */
 import { resolve } from "@std/path";
-import type { ReceiptCheck } from "../../../rehearsal/receipt_check.ts";
-import type { OutputCheck } from "../../../rehearsal/receipt_outputs.ts";
+import type { OutputCheck, ReceiptCheck } from "../../../rehearsal/mod.ts";
 import { EXIT_CODES, exitCodeFor } from "../../verdict.ts";
 import type { Command, CommandContext } from "../command.ts";
 import { UsageError } from "../errors.ts";
@@ -52,7 +51,7 @@ export const command: Command = {
   ],
   async run({ flags, positionals, out }: CommandContext) {
     const { readBytes } = await import("./_saved_run.ts");
-    const { checkReceipt } = await import("../../../rehearsal/receipt_check.ts");
+    const { checkReceipt } = await import("../../../rehearsal/mod.ts");
     const path = resolve(positionals[0] ?? "");
     const check = checkReceipt(readBytes(path, "RECEIPT"));
     const dir = flags.string("project");
@@ -69,7 +68,7 @@ export const command: Command = {
 
 async function outputsOf(dir: string, check: ReceiptCheck): Promise<OutputCheck[]> {
   const { checkOutputs, outputsIn, projectFiles } = await import(
-    "../../../rehearsal/receipt_outputs.ts"
+    "../../../rehearsal/mod.ts"
   );
   const asked = resolve(dir);
   try {
