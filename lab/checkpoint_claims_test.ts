@@ -95,6 +95,7 @@ Deno.test("JSON lines: one unit each, notes between them left out", () => {
   assertEquals(units("s.jsonl", '{"row": 1}\n{"note": "x"}\n', "/row"), ["1"]);
   assertEquals(units("s.jsonl", '{"done": ["a"]}\n{"done": ["a", "b"]}\n', "/done"), ["a", "b"]);
   assertEquals(units("S.JSONL", '"a"\n'), ["a"]);
+  assertEquals(units("s.jsonl", '{"done": ["a"]}\n{"done": "b"}\n', "/done"), ["b"]);
   // A log of JSON under another name.
   assertEquals(units("state", '{"id": "a"}\n{"id": "b"}\n'), ["a", "b"]);
   assertEquals(units("s.json", '{"id": "a"}\n{"id": "b"}\n'), ["a", "b"]);
@@ -107,6 +108,7 @@ Deno.test("plain lines: one name each", () => {
     "out/3.md",
   ]);
   assertEquals(units("done", "unit 1\n"), ["unit 1"]);
+  assertEquals(units("done", "name: 1\nout/1.md\n"), ["name: 1", "out/1.md"]);
 });
 
 Deno.test("settings are no list of units", () => {
