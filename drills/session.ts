@@ -247,8 +247,11 @@ class Session {
       record.interrupted = error instanceof Interrupted ? why : `the lab failed: ${why}`;
       journal.add("error", { error: error instanceof Error ? error.stack ?? why : why });
     } finally {
-      const kill = await driver.reap(0);
-      if (kill.survivors.length > 0) record.kill = kill;
+      // After an attempt whose end was proven, nobody of this run is left to look for.
+      if (!stage.isOver) {
+        const kill = await driver.reap(0);
+        if (kill.survivors.length > 0) record.kill = kill;
+      }
       await driver.release();
       stage.finish();
       await stage.takeDown();

@@ -9,6 +9,7 @@ import {
   artifactSignature,
   type AttemptRecord,
   type FaultRecord,
+  isKillProven,
   type KillRecord,
   listArtifacts,
   type PhaseRecord,
@@ -37,6 +38,7 @@ const QUIET_WITH_LEFTOVERS_MS = 600;
 /** One half of one drill. */
 export class DrillStage extends Ground {
   #provenWallMs: number | null = null;
+  #isOver = false;
 
   /**
    * Runs the worker until so many units are done and it waits, and ends it there with proof: the
@@ -128,6 +130,7 @@ export class DrillStage extends Ground {
     purpose: AttemptRecord["purpose"] = "resume",
   ): Promise<AttemptRecord> {
     const { journal, driver } = this.options;
+    this.#isOver = false;
     const before = this.look();
     const startedMs = journal.atMs();
     journal.add("repair", { words: [...words] });
@@ -152,6 +155,21 @@ export class DrillStage extends Ground {
     return this.#note(purpose, phase, kill, before);
   }
 
+  /** Whether the last thing that happened was an attempt, and its end was proven. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Starts a command in the workspace. */
+  override async start(
+    name: string,
+    plan: WorkerPlan,
+    argv?: readonly string[],
+  ): Promise<Spawned> {
+    this.#isOver = false;
+    return await super.start(name, plan, argv);
+  }
+
   #note(
     purpose: AttemptRecord["purpose"],
     phase: PhaseRecord,
@@ -171,6 +189,7 @@ export class DrillStage extends Ground {
       lockAfter: after.lock,
     };
     this.record.attempts.push(attempt);
+    this.#isOver = isKillProven(kill) === true;
     this.options.journal.add("attempt", {
       purpose,
       exitCode: phase.exitCode,

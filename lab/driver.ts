@@ -131,7 +131,10 @@ export class Driver {
       : identityOf(row);
     this.ledger.addLeader(leader);
     this.#options.onLeader?.(leader);
-    if (table !== null) this.ledger.observe(table);
+    if (table !== null) {
+      this.ledger.observe(table);
+      this.#tableDueMs = clock.nowMs() + this.#tableEveryMs;
+    }
     journal.add("start", { name, pid: spawned.pid, argv: [...argv] });
     return spawned;
   }

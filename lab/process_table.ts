@@ -176,12 +176,21 @@ const MARKER_ANSWERS_MAX = 10_000;
 /**
  * Takes the marker away from processes that only quote it in their arguments, for example a person's
  * `grep FAILURE_LAB_RUN=…`: they are strangers and must not be signalled. A second `ps` without the
- * environment tells; it is asked once for each new process.
+ * environment tells; it is asked once for each new process, and not for one in the group of a process
+ * whose marker is known to be real: such a one is ours by its group, whatever its arguments say.
  */
 async function dropQuotedMarkers(parsed: readonly ParsedRow[], limitMs: number): Promise<void> {
   const keyOf = (row: ProcessRow) => `${row.pid}@${row.startedSeconds} ${row.marker}`;
   const marked = parsed.filter(({ row }) => row.marker !== null);
-  const unknown = marked.filter(({ row }) => !markerIsReal.has(keyOf(row)));
+  const leaders = new Map(
+    marked.filter(({ row }) => row.pid === row.pgid).map(({ row }) => [row.pid, row]),
+  );
+  const unknown = marked.filter(({ row }) => {
+    if (markerIsReal.has(keyOf(row))) return false;
+    const leader = leaders.get(row.pgid);
+    return leader === undefined || leader.marker !== row.marker ||
+      markerIsReal.get(keyOf(leader)) !== true;
+  });
   if (unknown.length > 0) {
     if (markerIsReal.size > MARKER_ANSWERS_MAX) markerIsReal.clear();
     const pids = unknown.map(({ row }) => row.pid).join(",");

@@ -239,6 +239,32 @@ Deno.test("readProcessTable() tells a marker in the environment from one in the 
   assertEquals(byPid.get(both.pid), marker);
 });
 
+Deno.test("readProcessTable() asks no second time about a process in a marked group", async () => {
+  const marker = newMarker();
+  const dir = await Deno.makeTempDir({ prefix: "process-table-group-" });
+  try {
+    const wait = `while [ ! -e ${dir}/go ]; do sleep 0.01; done; : >${dir}/gone-on; `;
+    const child = `env -i sh -c 'sleep 60; :' quoting ${MARKER_NAME}=${marker}; :`;
+    await using leader = await startStranger(["sh", "-c", wait + child], { [MARKER_NAME]: marker });
+    assertEquals(await markerOf(leader.pid), marker);
+    await Deno.writeTextFile(`${dir}/go`, "");
+    const inGroup = await waitUntil(
+      async () =>
+        (await readProcessTable()).find((row) => row.ppid === leader.pid && row.marker !== null) ??
+          null,
+      { limitMs: 10_000 },
+    );
+    // It has no marker in its environment, and is ours all the same: by its group.
+    assertEquals(inGroup?.pgid, leader.pid);
+  } finally {
+    await Deno.remove(dir, { recursive: true });
+  }
+});
+
+async function markerOf(pid: number): Promise<string | null | undefined> {
+  return (await readProcessTable()).find((row) => row.pid === pid)?.marker;
+}
+
 Deno.test("readProcessTable() reads a newline and a forged line in a command", async () => {
   const marker = newMarker();
   const forged = `x\n  99999 1 99999 S Mon Nov 30 03:56:07 2026 evil ${MARKER_NAME}=${marker}`;

@@ -14,7 +14,13 @@ import {
 import { hangEvidence } from "../faults/block_on_pipe.ts";
 import type { Scene } from "../scene.ts";
 import type { DrillStage } from "../stage.ts";
-import { deadlineWords, findLeftAlone, noteFirstAttempt, runUnderDeadline } from "./_deadline.ts";
+import {
+  deadlineWords,
+  deliverLate,
+  findLeftAlone,
+  noteFirstAttempt,
+  runUnderDeadline,
+} from "./_deadline.ts";
 
 const CUES: Record<string, WorkerCue> = {
   silent: "ask",
@@ -66,6 +72,7 @@ export const hungProcess: Scene = {
     await stage.repairAttempt(deadlineWords(stage, 1), async () => {
       const deadline = await job;
       noteFirstAttempt(stage, deadline);
+      deliverLate(stage, deadline);
       if (stage.options.mode === "control") findLeftAlone(stage, deadline);
       return { exitCode: deadline.result.exitCode, said: deadline.said };
     });

@@ -19,7 +19,13 @@ import {
 import { orphanEvidence, orphansOf } from "../faults/kill_leader.ts";
 import type { Scene } from "../scene.ts";
 import type { DrillStage } from "../stage.ts";
-import { deadlineWords, findLeftAlone, noteFirstAttempt, runUnderDeadline } from "./_deadline.ts";
+import {
+  deadlineWords,
+  deliverLate,
+  findLeftAlone,
+  noteFirstAttempt,
+  runUnderDeadline,
+} from "./_deadline.ts";
 
 const CUES: Record<string, WorkerCue> = {
   "plain-child": "child",
@@ -63,7 +69,8 @@ export const orphanedChildren: Scene = {
   },
 
   async repair(stage) {
-    const job = runUnderDeadline(stage, planOf(stage), { retries: 0 });
+    const settleMs = stage.parameter("settleMs");
+    const job = runUnderDeadline(stage, planOf(stage), { retries: 0, settleMs });
     job.catch(() => {}); // Awaited below, after the leader's death.
     if (stage.armed) {
       await killLeader(stage);
@@ -71,6 +78,7 @@ export const orphanedChildren: Scene = {
     }
     const first = await job;
     noteFirstAttempt(stage, first);
+    deliverLate(stage, first);
     stage.checkInterrupted();
     if (!stage.armed) findLeftAlone(stage, first);
     await stage.repairAttempt(deadlineWords(stage, 0), async () => {

@@ -22,6 +22,9 @@ export interface DrillCommand {
   rerun: string;
 }
 
+/** Halves are quicker than reports: what is not written at once is written with the next one. */
+const REPORT_EVERY_MS = 1500;
+
 /** Runs drills, keeps the report up to date, prints it, and gives the exit code. */
 export async function runDrillCommand(
   context: CommandContext,
@@ -39,6 +42,7 @@ export async function runDrillCommand(
   const progress = progressLine(context, runs.length);
   let last: RunSet | null = null;
   let labKept: string | null = null;
+  let writtenMs = clock.nowMs();
   try {
     const result = await runDrills({
       command,
@@ -59,7 +63,9 @@ export async function runDrillCommand(
       keepJournal: (id, path) => keepJournal(report, id, path),
       onRun: async (runSet) => {
         last = runSet;
+        if (clock.nowMs() - writtenMs < REPORT_EVERY_MS) return;
         await report.update(runSet);
+        writtenMs = clock.nowMs();
       },
     });
     last = result.runSet;
