@@ -21,7 +21,7 @@ Deno.test("--version and --help answer on standard output", async () => {
     assert(help.stdout.includes(String(code)), `${code} ${text}`);
   }
   for (const name of ["demo", "drills", "rehearse", "replay", "repair"]) {
-    assertStringIncludes(help.stdout, name);
+    assertMatch(help.stdout, new RegExp(`^ {2}${name} `, "m"));
   }
 });
 

@@ -21,6 +21,7 @@ export const REGISTRY: readonly CommandEntry[] = [
   { name: "rehearse", load: () => import("./commands/rehearse.ts") },
   { name: "replay", load: () => import("./commands/replay.ts") },
   { name: "sweep", load: () => import("./commands/sweep.ts") },
+  { name: "repair", load: () => import("./commands/repair.ts") },
   { name: "permissions", load: () => import("./commands/permissions.ts") },
   { name: "compare", load: () => import("./commands/compare.ts") },
   { name: "regrade", load: () => import("./commands/regrade.ts") },
