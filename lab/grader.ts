@@ -263,7 +263,8 @@ function controlCheck(record: RunRecord): Check {
     text: said === null
       ? "Without a failure, the job does all its work"
       : `Already without a failure the job is not whole: ${said}. Mend the job (or the contract) ` +
-        "first; recovery was not judged",
+        'first, or say "startFails": true when this is the failure to recover from; recovery was ' +
+        "not judged",
   };
 }
 

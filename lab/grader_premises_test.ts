@@ -85,7 +85,8 @@ Deno.test("without a whole control run, the job and not the recovery is at fault
   assertEquals(
     given.reason,
     "Already without a failure the job is not whole: it ended with exit code 3. Mend the job (or " +
-      "the contract) first; recovery was not judged",
+      'the contract) first, or say "startFails": true when this is the failure to recover from; ' +
+      "recovery was not judged",
   );
 });
 

@@ -43,6 +43,7 @@ export function contractOverrides(flags: FlagValues): Record<string, unknown> {
   put("env", envOf(list("env")));
   put("leaveBehind", list("leave-behind"));
   put("control", yes("control"));
+  put("startFails", yes("start-fails"));
   return parts;
 }
 

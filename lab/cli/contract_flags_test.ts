@@ -56,6 +56,7 @@ Deno.test("contractOverrides() puts each flag where the contract has it", () => 
     [["--leave-behind", "dist/**"], { leaveBehind: ["dist/**"] }],
     [["--control"], { control: true }],
     [["--no-control"], { control: false }],
+    [["--start-fails"], { startFails: true }],
   ];
   for (const [args, parts] of table) assertEquals(overrides(...args), parts, args.join(" "));
   const given = new Set(table.flatMap(([args]) => args.map((arg) => arg.split("=")[0])));

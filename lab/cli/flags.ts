@@ -217,6 +217,12 @@ export const CONTRACT_FLAGS: readonly FlagSpec[] = [
   text("leave-behind", "GLOB", "Do not copy these files of the project", true),
   {
     kind: "boolean",
+    name: "start-fails",
+    summary: "The start command fails by itself: nothing is done to it, it is only resumed",
+    group: CONTRACT,
+  },
+  {
+    kind: "boolean",
     name: "control",
     negatable: true,
     default: true,
