@@ -27,6 +27,11 @@ const QUIET_STEPS_BEFORE_GROWTH = 50;
 const GROWTH = 1.3;
 const SPINS_MAX = 1000;
 
+/** The command, stopped before its first instruction. */
+export function stoppedAtFirst(argv: readonly string[]): string[] {
+  return [systemTool("sh"), "-c", WRAPPER, "sh", ...argv];
+}
+
 /**
  * Runs a command in steps until its condition holds; it is stopped then.
  *
@@ -40,8 +45,7 @@ export async function startPaced(
 ): Promise<StartResult> {
   const spinsMax = SPINS_MAX / 2 ** attempt;
   const { driver, clock } = stage.options;
-  const wrapped = [systemTool("sh"), "-c", WRAPPER, "sh", ...argv];
-  const spawned = await stage.begin(name, wrapped);
+  const spawned = await stage.begin(name, stoppedAtFirst(argv));
   if (!("pid" in spawned)) {
     if (name === "start") stage.record.start = spawned;
     return { spawned: null, ending: "not-started", frozen: [] };

@@ -30,6 +30,7 @@ import { manifestOf } from "./project_manifest.ts";
 import { providerEnvironment } from "./provider_environment.ts";
 import { findReplay, type Replay, runUndisturbed } from "./replays/mod.ts";
 import { type ControlResult, Stage } from "./stage.ts";
+import { forgetRun, isWorthRepeating } from "./tries.ts";
 
 /** What a rehearsal works with. */
 export interface RehearsalOptions {
@@ -120,7 +121,7 @@ export class Rehearsal {
       record = this.#draft(item);
       if (tries > 1) record.options.tries = tries;
       await this.#tryItem(item, record, replay, variant);
-      if (!this.#isWorthRepeating(record)) break;
+      if (!isWorthRepeating(record)) break;
     }
     if (signal.aborted) record.interrupted = "it was interrupted by the user";
     record.containment = await this.#contain(before);
@@ -141,12 +142,6 @@ export class Rehearsal {
       if (item.resumeTwice && stage.hasRecovered) await stage.resume("resume-again");
       await stage.finish();
     });
-  }
-
-  /** A failure that came too late on a busy machine was not delivered, and judges nobody. */
-  #isWorthRepeating({ fault, notApplicable, interrupted, attempts }: RunRecord): boolean {
-    return fault.armed && !fault.delivered && notApplicable === null && interrupted === null &&
-      attempts.length === 0;
   }
 
   /** Runs something on a fresh stage, and ends every process of it with proof on every path. */
@@ -303,20 +298,6 @@ export class Rehearsal {
       : "switched off in the contract";
     return record;
   }
-}
-
-/** What did not apply was not run: nothing of the try may look like a run. */
-function forgetRun(record: RunRecord): void {
-  record.start = null;
-  record.kill = null;
-  record.attempts = [];
-  record.artifactsAtFault = [];
-  record.finishedAtFault = [];
-  record.checkpointAtFault = null;
-  record.effectsAtFault = null;
-  record.findings = [];
-  record.quiet = null;
-  record.fault = { ...record.fault, delivered: false, evidence: [], provenAtMs: null };
 }
 
 function controlItem(): PlanItem {

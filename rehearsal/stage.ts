@@ -27,8 +27,8 @@ import { type Contract, killPointOf } from "./contract.ts";
 import { Disk } from "./disk_look.ts";
 import { killResumeHalfWay } from "./kill_resume.ts";
 import { cloneTree } from "./project_copy.ts";
-import { keepQuiet, type QuietOptions, type QuietResult } from "./quiet.ts";
-import type { DiskLook, StageOptions, StartResult } from "./stage_types.ts";
+import { keepQuiet, type QuietResult } from "./quiet.ts";
+import type { Conclusion, DiskLook, StageOptions, StageQuiet, StartResult } from "./stage_types.ts";
 import { type Reached, runUntil, startInSteps } from "./strike.ts";
 
 export type {
@@ -42,20 +42,6 @@ export type {
 /** A job that makes an output faster than this is started stopped and let run in small steps. */
 const PACE_BELOW_MS_PER_OUTPUT = 60;
 const CHECK_LIMIT_MS = 30_000;
-
-/** What to know about a quiet period. */
-export interface StageQuiet extends Pick<QuietOptions, "since" | "leftoversMs" | "suspects"> {
-  /** Whether the command claimed that all is done, so that changes speak against it. */
-  isClaim?: boolean;
-}
-
-/** How an attempt is concluded. */
-export interface Conclusion {
-  /** Sees and ends the attempt's processes. @default {the stage's own} */
-  driver?: Driver;
-  /** `null`: the quiet period was observed already. */
-  quiet?: StageQuiet | null;
-}
 
 /** One run of the user's job. */
 export class Stage {

@@ -16,6 +16,7 @@ import type {
 } from "../lab/mod.ts";
 import type { Provider } from "../lab/provider/mod.ts";
 import type { Contract } from "./contract.ts";
+import type { QuietOptions } from "./quiet.ts";
 
 /** Commands of the job as they run in the copy. */
 export interface StageCommands {
@@ -78,4 +79,18 @@ export interface StartResult {
   ending: Ending | "not-started";
   /** The processes that were frozen when the kill point was reached. */
   frozen: ProcessRow[];
+}
+
+/** What to know about a quiet period. */
+export interface StageQuiet extends Pick<QuietOptions, "since" | "leftoversMs" | "suspects"> {
+  /** Whether the command claimed that all is done, so that changes speak against it. */
+  isClaim?: boolean;
+}
+
+/** How an attempt is concluded. */
+export interface Conclusion {
+  /** Sees and ends the attempt's processes. @default {the stage's own} */
+  driver?: Driver;
+  /** `null`: the quiet period was observed already. */
+  quiet?: StageQuiet | null;
 }

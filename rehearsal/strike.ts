@@ -3,8 +3,14 @@
  *
  * @module
  */
-import { type ArtifactGlimpse, listArtifacts, sendSignal } from "../lab/mod.ts";
-import { startPaced } from "./pacer.ts";
+import {
+  type ArtifactGlimpse,
+  isStopped,
+  listArtifacts,
+  sendSignal,
+  waitUntil,
+} from "../lab/mod.ts";
+import { startPaced, stoppedAtFirst } from "./pacer.ts";
 import type { Stage } from "./stage.ts";
 import type { StartResult } from "./stage_types.ts";
 
@@ -16,11 +22,13 @@ export interface RunUntil {
   name: string;
   argv: string[];
   reached: Reached;
-  /** Waits this long before the first look. */
+  /** Lets the command run this long before the first look. */
   holdMs: number;
 }
 
 const PACED_ATTEMPTS_MAX = 12;
+/** A command that is to stop itself has done so after this time, on the busiest of machines. */
+const STOP_LIMIT_MS = 5000;
 
 /** Runs a command until its condition holds, and freezes its group at that moment. */
 export async function runUntil(
@@ -28,12 +36,20 @@ export async function runUntil(
   { name, argv, reached, holdMs }: RunUntil,
 ): Promise<StartResult> {
   const { driver, clock } = stage.options;
-  const spawned = await stage.begin(name, argv);
+  // The time to hold counts from the first instruction, and not from our first look.
+  const spawned = await stage.begin(name, holdMs > 0 ? stoppedAtFirst(argv) : argv);
   if (!("pid" in spawned)) {
     if (name === "start") stage.record.start = spawned;
     return { spawned: null, ending: "not-started", frozen: [] };
   }
-  if (holdMs > 0) await clock.sleep(holdMs);
+  if (holdMs > 0) {
+    await waitUntil(async () => {
+      const row = (await driver.alive()).find((each) => each.pid === spawned.pid);
+      return row === undefined || isStopped(row);
+    }, { limitMs: STOP_LIMIT_MS, clock });
+    await sendSignal("CONT", [-spawned.pid]);
+    await clock.sleep(holdMs);
+  }
   const ending = await stage.watch(spawned, reached);
   if (ending !== "until" || spawned.ended !== null) return { spawned, ending, frozen: [] };
   await sendSignal("STOP", [-spawned.pid]);

@@ -85,9 +85,9 @@ export function plantLock(path: string, template: string, pid: number): void {
   Deno.writeTextFileSync(path, template.replaceAll("{pid}", String(pid)));
 }
 
-/** The number alone, not as a part of a longer one. */
+/** The number alone, not as a part of a longer one or of a name. */
 function pidRegExp(pid: number): RegExp {
-  return new RegExp(`(?<![0-9])${pid}(?![0-9])`, "g");
+  return new RegExp(`(?<![0-9A-Za-z])${pid}(?![0-9A-Za-z])`, "g");
 }
 
 function latin1(text: string): Uint8Array {

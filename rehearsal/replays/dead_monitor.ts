@@ -42,7 +42,7 @@ export const deadMonitor: Replay = {
     if (!await isStruck(stage, start)) return;
     const watch = monitorOf(stage);
     const monitor = await stage.begin("monitor", watch.argv);
-    const end = "pid" in monitor && await hasSign(stage, watch)
+    const end = "pid" in monitor && await givesSign(stage, watch, monitor)
       ? await killMonitor(stage, monitor)
       : null;
     if (early && end !== null) await goOnUnwatched(stage, start);
@@ -100,11 +100,17 @@ function monitorOf(stage: Stage): Monitor {
   };
 }
 
-async function hasSign(stage: Stage, { sign, intervalMs }: Monitor): Promise<boolean> {
+async function givesSign(
+  stage: Stage,
+  { sign, intervalMs }: Monitor,
+  monitor: Spawned,
+): Promise<boolean> {
   const { clock } = stage.options;
   const before = signOf(sign);
   const limitMs = FIRST_SIGN_MS + SILENT_INTERVALS_MAX * intervalMs;
-  return await waitUntil(() => signOf(sign) !== before, { limitMs, clock }) !== null;
+  const isOver = () => monitor.ended !== null;
+  await waitUntil(() => signOf(sign) !== before || isOver(), { limitMs, clock });
+  return signOf(sign) !== before && !isOver();
 }
 
 /** Changes with each sign. */

@@ -1,0 +1,71 @@
+// When a run is tried again, and when never.
+
+import { assertEquals } from "@std/assert";
+import { newRecord } from "../lab/run_record.ts";
+import type { AttemptRecord, RunRecord } from "../lab/record.ts";
+import { forgetRun, isWorthRepeating } from "./tries.ts";
+
+function missed(id = "job-struck"): RunRecord {
+  const record = newRecord({
+    id: "x",
+    kind: "replay",
+    subject: "hung-process",
+    half: null,
+    label: null,
+    rerun: "x",
+    seed: 1,
+    options: {},
+    git: null,
+    scope: [],
+    contract: {
+      sha256: "0".repeat(64),
+      count: 4,
+      contentChecks: [],
+      emptyAllowed: false,
+      declared: {},
+    },
+    startedAt: "2026-01-01T00:00:00.000Z",
+    fault: { name: "hung-process", variant: null, armed: true },
+  });
+  record.findings.push({ id, ok: null, text: "missed" });
+  return record;
+}
+
+function attempt(purpose: AttemptRecord["purpose"], exitCode: number): AttemptRecord {
+  return { purpose, phase: { exitCode, endedByLab: false } } as unknown as AttemptRecord;
+}
+
+Deno.test("a missed moment is tried again, and what would miss again is not", () => {
+  assertEquals(isWorthRepeating(missed()), true);
+  assertEquals(isWorthRepeating(missed("checkpoint-there")), false);
+  assertEquals(isWorthRepeating({ ...missed(), findings: [] }), true);
+  assertEquals(isWorthRepeating({ ...missed(), notApplicable: "not here" }), false);
+  assertEquals(isWorthRepeating({ ...missed(), interrupted: "Ctrl-C" }), false);
+  const disarmed = missed();
+  disarmed.fault.armed = false;
+  assertEquals(isWorthRepeating(disarmed), false);
+});
+
+Deno.test("a delivered failure is never tried again for its verdict", () => {
+  const delivered = missed();
+  delivered.fault.delivered = true;
+  delivered.attempts = [attempt("resume", 1)];
+  assertEquals(isWorthRepeating(delivered), false);
+  delivered.attempts = [attempt("resume-killed", 0), attempt("resume", 0)];
+  assertEquals(isWorthRepeating(delivered), true);
+  delivered.attempts = [attempt("resume-killed", 0), attempt("resume", 1)];
+  assertEquals(isWorthRepeating(delivered), false);
+});
+
+Deno.test("forgetRun() leaves nothing that looks like a run", () => {
+  const record = { ...missed(), attempts: [attempt("resume", 0)] };
+  record.fault = { ...record.fault, delivered: true, evidence: [{ what: "x", value: 1 }] };
+  forgetRun(record);
+  assertEquals([record.start, record.kill, record.attempts.length, record.findings.length], [
+    null,
+    null,
+    0,
+    0,
+  ]);
+  assertEquals([record.fault.delivered, record.fault.evidence.length], [false, 0]);
+});
