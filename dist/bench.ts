@@ -64,6 +64,7 @@ async function measureAll(tools: Toolchain, benches: readonly Bench[]): Promise<
           binary: BINARY,
           dir,
           compileBare: (source) => compileBare(tools, `${dir}/bare`, source),
+          fromSource: (module, args) => fromSource(tools, module, args),
         }),
       );
     }
@@ -71,6 +72,16 @@ async function measureAll(tools: Toolchain, benches: readonly Bench[]): Promise<
     await Deno.remove(root, { recursive: true });
   }
   return rows;
+}
+
+async function fromSource(tools: Toolchain, module: string, args: string[]): Promise<string> {
+  const { success, code, stdout } = await new Deno.Command(tools.deno, {
+    args: ["run", ...PROGRAM_FLAGS, ...tools.importArgs, `${ROOT}/${module}`, ...args],
+    env: tools.env,
+    stderr: "inherit",
+  }).output();
+  if (!success) throw new TaskError(`Cannot run ${module} from source: exit code ${code}`, 1);
+  return new TextDecoder().decode(stdout);
 }
 
 /** Same Deno, same runtime, nothing of ours. */

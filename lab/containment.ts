@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { runFileBatch } from "./file_batch.ts";
+import { HashQueue } from "./file_batch.ts";
 import type { FileCrew } from "./file_crew.ts";
 import { absent, ignoreRule, linkedFile, partOfJson } from "./_watch_parts.ts";
 import { lookAt, reasonOf, type WalkEntry, walkTree } from "./walk.ts";
@@ -111,13 +111,14 @@ export async function snapshotWatchList(
   options: SnapshotOptions = {},
 ): Promise<WatchSnapshot> {
   const startMs = performance.now();
-  const survey = new Survey(options);
+  using queue = new HashQueue(options);
+  const survey = new Survey(options, queue);
   const reports = new Map<WatchRoot, WatchRootReport>();
   // Contents first: a path that is below two roots keeps the fuller of its entries.
   for (const root of [...roots].sort((a, b) => rank(a) - rank(b))) {
     reports.set(root, await survey.take(root));
   }
-  await survey.hashAll();
+  await survey.finish();
   return {
     roots: roots.flatMap((root) => reports.get(root) ?? []),
     entries: survey.entries,
@@ -133,15 +134,15 @@ function rank(root: WatchRoot): number {
 interface Unhashed {
   key: string;
   path: string;
-  bytes: number;
   report: WatchRootReport;
 }
 
-/** Collects entries first and hashes all files in one batch at the end. */
+/** Collects entries, while the files among them are already being hashed. */
 class Survey {
   readonly entries = new Map<string, WatchEntry>();
   readonly excluded = new Set<string>();
   readonly #options: SnapshotOptions;
+  readonly #queue: HashQueue;
   readonly #unhashed: Unhashed[] = [];
   /** Further names of a file that is hashed under another one. */
   readonly #twins: { key: string; of: string }[] = [];
@@ -149,8 +150,9 @@ class Survey {
   #files = 0;
   #bytes = 0;
 
-  constructor(options: SnapshotOptions) {
+  constructor(options: SnapshotOptions, queue: HashQueue) {
     this.#options = options;
+    this.#queue = queue;
   }
 
   async take(root: WatchRoot): Promise<WatchRootReport> {
@@ -279,17 +281,14 @@ class Survey {
       return;
     }
     if (inode !== null) this.#firstNames.set(inode, key);
-    this.#unhashed.push({ key, path, bytes: info.size, report });
+    this.#unhashed.push({ key, path, report });
+    this.#queue.add(path, info.size);
   }
 
-  async hashAll(): Promise<void> {
-    const all = this.#unhashed;
-    const { sha256, failed } = await runFileBatch({
-      from: all.map((each) => each.path),
-      bytes: all.map((each) => each.bytes),
-      copy: null,
-    }, this.#options);
-    for (const [index, { key, path, report }] of all.entries()) {
+  /** Puts the hashes into the entries. */
+  async finish(): Promise<void> {
+    const { sha256, failed } = await this.#queue.finish();
+    for (const [index, { key, path, report }] of this.#unhashed.entries()) {
       const entry = this.entries.get(key);
       if (entry === undefined) continue;
       if (!failed.has(index)) entry.sha256 = sha256[index] ?? null;

@@ -22,6 +22,8 @@ export type { FileBatch };
 /** Number of files from which on a helper is worth its start. */
 export const CREW_FILES_MIN = 3000;
 
+/** Files of a queue that are handed over together. */
+const QUEUE_PART_FILES = 500;
 const SHA256_DIGITS = 64;
 /** Place of the next file in a job's counters. */
 const NEXT = 0;
@@ -62,36 +64,119 @@ export async function runFileBatch(
     using crew = openFileCrew();
     return await runFileBatch(batch, { ...options, crew });
   }
-  const first = jobOf(batch);
-  if (isBig) options.crew?.share(first);
-  let result: FileBatchResult;
+  const job = jobOf(batch);
+  if (isBig) options.crew?.share(job);
+  return await finishJobs([job], options);
+}
+
+/** Files that are hashed while more of them are still being found. */
+export class HashQueue implements Disposable {
+  readonly #options: FileBatchOptions;
+  readonly #jobs: FileJob[] = [];
+  #batch: FileBatch = { from: [], bytes: [], copy: null };
+  #count = 0;
+  #shared = 0;
+  #own: FileCrew | null = null;
+
+  /** @param options See {@linkcode FileBatchOptions}. */
+  constructor(options: FileBatchOptions = {}) {
+    this.#options = options;
+  }
+
+  /** Adds a regular file with the size that it was seen to have. Files keep their order. */
+  add(path: string, bytes: number): void {
+    this.#batch.from.push(path);
+    this.#batch.bytes.push(bytes);
+    this.#count++;
+    if (this.#batch.from.length === QUEUE_PART_FILES) this.#closePart();
+  }
+
+  #closePart(): void {
+    this.#jobs.push(jobOf(this.#batch));
+    this.#batch = { from: [], bytes: [], copy: null };
+    const { crew, crewFilesMin = CREW_FILES_MIN } = this.#options;
+    if (this.#count < crewFilesMin) return;
+    // Only now it is known that there is enough to do for two.
+    if (crew === undefined) this.#own ??= openFileCrew();
+    for (; this.#shared < this.#jobs.length; this.#shared++) {
+      (crew ?? this.#own)?.share(this.#jobs[this.#shared]);
+    }
+  }
+
+  /**
+   * Hashes what is left. Call it once.
+   *
+   * @returns As {@linkcode runFileBatch}, in the order in which the files were added.
+   * @throws The signal's reason when it is aborted.
+   */
+  async finish(): Promise<FileBatchResult> {
+    this.#closePart();
+    const crew = this.#options.crew ?? this.#own ?? undefined;
+    return await finishJobs(this.#jobs, { ...this.#options, crew });
+  }
+
+  /** Ends the helper that the queue opened by itself. */
+  [Symbol.dispose](): void {
+    for (const { counters } of this.#jobs) Atomics.store(counters, STOP, 1);
+    this.#own?.close();
+  }
+}
+
+/** This thread's part of the jobs, and the end of all of them. */
+async function finishJobs(
+  jobs: readonly FileJob[],
+  options: FileBatchOptions,
+): Promise<FileBatchResult> {
+  const all: FileBatchResult = { sha256: [], failed: new Map() };
   try {
-    result = await workAlong(first, options.signal);
+    const failures: Map<number, unknown>[] = [];
+    for (const job of jobs) failures.push(await workAlong(job, options.signal));
+    for (const [at, job] of jobs.entries()) {
+      await untilHelperIsDone(job, options.crew);
+      const done = await redo(job, failures[at] ?? new Map(), options.signal);
+      for (const [index, error] of done.failed) all.failed.set(all.sha256.length + index, error);
+      // One by one: a spread of so many would be more arguments than a call can have.
+      for (const sha256 of done.sha256) all.sha256.push(sha256);
+    }
+    return all;
   } catch (error) {
-    Atomics.store(first.counters, STOP, 1);
+    for (const { counters } of jobs) Atomics.store(counters, STOP, 1);
     throw error;
   } finally {
     // Also when it was aborted: nobody may write any more once this has returned.
-    Atomics.store(first.counters, NEXT, batch.from.length);
-    while (Atomics.load(first.counters, HELPER) === HELPER_WORKS && options.crew?.hasHelper) {
-      await new Promise<void>((resolve) => setTimeout(resolve, 1));
+    for (const job of jobs) {
+      Atomics.store(job.counters, NEXT, job.batch.from.length);
+      await untilHelperIsDone(job, options.crew);
     }
   }
-  collectDigests(first, result.sha256);
-  // What the helper could not do, or had begun when it ended, is done here, also for the reason.
-  const left = [...first.states.keys()].filter((index) =>
-    first.states[index] !== FILE_DONE && !result.failed.has(index)
-  );
-  if (left.length === 0) return result;
-  for (const index of left) removeBegun(batch, index);
-  const second = jobOf(pick(batch, left));
-  const redone = await workAlong(second, options.signal);
-  collectDigests(second, redone.sha256);
-  for (const [place, index] of left.entries()) {
-    result.sha256[index] = redone.sha256[place] ?? "";
-    if (redone.failed.has(place)) result.failed.set(index, redone.failed.get(place));
+}
+
+async function untilHelperIsDone(job: FileJob, crew: FileCrew | undefined): Promise<void> {
+  while (Atomics.load(job.counters, HELPER) === HELPER_WORKS && crew?.hasHelper) {
+    await new Promise<void>((resolve) => setTimeout(resolve, 1));
   }
-  return result;
+}
+
+/** What the helper could not do, or had begun when it ended, is done here, also for the reason. */
+async function redo(
+  job: FileJob,
+  failed: Map<number, unknown>,
+  signal: AbortSignal | undefined,
+): Promise<FileBatchResult> {
+  const sha256 = digestsOf(job);
+  const left = [...job.states.keys()].filter((index) =>
+    job.states[index] !== FILE_DONE && !failed.has(index)
+  );
+  if (left.length === 0) return { sha256, failed };
+  for (const index of left) removeBegun(job.batch, index);
+  const again = jobOf(pick(job.batch, left));
+  const failedAgain = await workAlong(again, signal);
+  const digests = digestsOf(again);
+  for (const [place, index] of left.entries()) {
+    sha256[index] = digests[place] ?? "";
+    if (failedAgain.has(place)) failed.set(index, failedAgain.get(place));
+  }
+  return { sha256, failed };
 }
 
 const kits = new Map<number, FileKit>();
@@ -116,24 +201,28 @@ function jobOf(batch: FileBatch): FileJob {
   };
 }
 
-/** This thread's part of the work, in slices. */
-async function workAlong(job: FileJob, signal: AbortSignal | undefined): Promise<FileBatchResult> {
+/** This thread's part of one job, in slices. Gives what failed here. */
+async function workAlong(
+  job: FileJob,
+  signal: AbortSignal | undefined,
+): Promise<Map<number, unknown>> {
   const failed = new Map<number, unknown>();
   const kit = localFileKit(job.batch.copy?.umask);
   const slices = new Slices(signal);
   for (const _ of workOn(kit, job, (index, error) => failed.set(index, error))) {
     if (slices.isOver) await slices.rest();
   }
-  return { sha256: job.batch.from.map(() => ""), failed };
+  return failed;
 }
 
-function collectDigests(job: FileJob, sha256: string[]): void {
+/** The hash of each file; the empty text where there is none. */
+function digestsOf(job: FileJob): string[] {
   const all = Buffer.from(job.digits.buffer);
-  for (const index of job.states.keys()) {
+  return job.batch.from.map((_, index) => {
     const start = index * SHA256_DIGITS;
-    if (job.states[index] !== FILE_DONE || all[start] === 0) continue;
-    sha256[index] = all.toString("latin1", start, start + SHA256_DIGITS);
-  }
+    if (job.states[index] !== FILE_DONE || all[start] === 0) return "";
+    return all.toString("latin1", start, start + SHA256_DIGITS);
+  });
 }
 
 function pick(batch: FileBatch, places: readonly number[]): FileBatch {

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { makeFifo } from "../tests/support/special_files.ts";
 import { makeTestDir } from "../tests/support/temp_dir.ts";
-import { type FileBatch, runFileBatch } from "./file_batch.ts";
+import { type FileBatch, HashQueue, runFileBatch } from "./file_batch.ts";
 import { type FileCrew, openFileCrew, startFileHelper } from "./file_crew.ts";
 import { hashFile, hashText } from "./hash.ts";
 
@@ -166,4 +166,30 @@ Deno.test("a helper without rights hinders nobody", async () => {
   using crew = openFileCrew({ port: helper.port });
   const { failed } = await runFileBatch(batch, { crew, crewFilesMin: 1 });
   assertEquals(failed.size, 0);
+});
+
+Deno.test("a queue hashes while it is filled and keeps the order of its files", async () => {
+  await using dir = await makeTestDir("crew");
+  const { from, bytes } = await makeFiles(dir.path);
+  const many = Array.from({ length: 1300 }, (_, i) => i % 7 === 0 ? i % COUNT : (i * 2) % COUNT);
+  const expected = await runFileBatch({ from, bytes, copy: null });
+  await Deno.remove(`${dir.path}/from/2`);
+  for (const crewFilesMin of [1, 1000, 100_000]) {
+    using queue = new HashQueue({ crewFilesMin });
+    for (const index of many) queue.add(from[index] ?? "", bytes[index] ?? 0);
+    const { sha256, failed } = await queue.finish();
+    assertEquals(
+      sha256,
+      many.map((index) => index === 2 ? "" : expected.sha256[index] ?? ""),
+    );
+    assertEquals(
+      [...failed.keys()].sort(),
+      many.flatMap((index, at) => index === 2 ? [at] : []).sort(),
+    );
+  }
+});
+
+Deno.test("a queue without files has nothing to tell", async () => {
+  using queue = new HashQueue({ crewFilesMin: 0 });
+  assertEquals(await queue.finish(), { sha256: [], failed: new Map() });
 });

@@ -22,6 +22,8 @@ export interface BenchContext {
   dir: string;
   /** Compiles a one-file program with the same Deno and runtime as the binary. */
   compileBare: (source: string) => Promise<string>;
+  /** Runs a module of the checkout with the program's rights; gives what it writes to stdout. */
+  fromSource: (module: string, args: string[]) => Promise<string>;
 }
 
 /** A measurement. */

@@ -1,8 +1,10 @@
 // All measurements of `deno task bench`, in the order of the table.
 
 import type { Bench } from "./bench.ts";
+import { copy } from "./copy.ts";
+import { hash } from "./hash.ts";
 import { size } from "./size.ts";
 import { startup } from "./startup.ts";
 
 /** One line per measurement. */
-export const BENCHES: readonly Bench[] = [startup, size];
+export const BENCHES: readonly Bench[] = [startup, size, copy, hash];
