@@ -149,6 +149,11 @@ export class Ground {
     };
   }
 
+  /** The environment of everything that runs here; a stray temporary file stays inside as well. */
+  environment(plan: WorkerPlan = this.plan()): Record<string, string> {
+    return { ...workerEnvironment(plan), TMPDIR: this.options.dir };
+  }
+
   /**
    * The worker as a job for a repair that starts its own processes: with the lab's marker, so that
    * the driver sees them as well.
@@ -158,7 +163,7 @@ export class Ground {
     return {
       argv: ["/usr/bin/env", marker, ...argv],
       cwd: this.workspace,
-      env: workerEnvironment(plan),
+      env: this.environment(plan),
     };
   }
 
@@ -179,7 +184,7 @@ export class Ground {
     argv: readonly string[] = this.workerArgv,
   ): Promise<Spawned> {
     this.checkInterrupted();
-    return await this.options.driver.start(name, argv, this.workspace, workerEnvironment(plan));
+    return await this.options.driver.start(name, argv, this.workspace, this.environment(plan));
   }
 
   /** Watches a command; notes a limit that it hits. */

@@ -15,7 +15,6 @@ import {
   type Spawned,
   systemTool,
   waitUntil,
-  workerEnvironment,
   type WorkerPlan,
   writeMonitor,
 } from "../../lab/mod.ts";
@@ -133,7 +132,7 @@ async function startMonitor(stage: DrillStage): Promise<Spawned> {
     ...monitorArguments(mode, stage.parameter("monitorLooks")),
   ];
   const { clock, signal } = stage.options;
-  const env = workerEnvironment(stage.plan());
+  const env = stage.environment();
   const monitor = await stage.neighbours.start("monitor", argv, stage.workspace, env);
   await waitUntil(() => stage.exists(MONITOR_BEAT_NAME), {
     limitMs: stage.limits.runMs,
@@ -234,7 +233,7 @@ async function watchedAttempt(stage: DrillStage): Promise<HeartbeatResult> {
 async function touchAgainAndAgain(stage: DrillStage, beat: string): Promise<void> {
   const script = 'while :; do touch "$1"; sleep 0.02; done';
   const argv = [systemTool("sh"), "-c", script, "toucher", beat];
-  await stage.neighbours.start("toucher", argv, stage.workspace, workerEnvironment(stage.plan()));
+  await stage.neighbours.start("toucher", argv, stage.workspace, stage.environment());
 }
 
 function judge(stage: DrillStage, { alarms, jobStarts, run }: HeartbeatResult): void {

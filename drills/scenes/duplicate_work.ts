@@ -14,7 +14,6 @@ import {
   systemTool,
   waitUntil,
   WORKER_STOOD_DOWN_EXIT,
-  workerEnvironment,
   type WorkerPlan,
 } from "../../lab/mod.ts";
 import type { CourierHandler } from "../courier.ts";
@@ -100,7 +99,7 @@ async function startLateOwner(stage: DrillStage): Promise<void> {
     "late-owner",
     stage.workerArgv,
     stage.workspace,
-    workerEnvironment(plan),
+    stage.environment(plan),
   );
   const owner = await waitUntil(
     async () => (await neighbours.alive()).find((row) => row.pid === spawned.pid && isStopped(row)),

@@ -11,7 +11,6 @@ import {
   SYSTEM_PATH,
   systemTool,
   waitUntil,
-  workerEnvironment,
 } from "../../lab/mod.ts";
 import { type LeasedRun, type LeaseOptions, runUnderLease } from "../../repairs/mod.ts";
 import { lockEvidence, plantLock } from "../faults/plant_lock.ts";
@@ -206,7 +205,7 @@ async function startHolder(stage: DrillStage): Promise<ProcessRow | null> {
     "holder",
     [systemTool("sh"), "-c", script],
     stage.workspace,
-    workerEnvironment(stage.plan()),
+    stage.environment(),
   );
   await waitUntil(() => stage.exists("../held"), { limitMs: 5000, everyMs: 3, signal, clock });
   const table = await readProcessTable();
