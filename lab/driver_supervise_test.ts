@@ -146,6 +146,18 @@ Deno.test("supervise() looks at the processes from time to time, less often in a
   assert(perMinute > 55 && perMinute < 90, `${perMinute} looks`);
 });
 
+Deno.test("supervise() remembers who was ours, although only one look could show it", async () => {
+  // A grandchild without marker, in a group of its own, whose parent is gone at the next look.
+  const stray = row(77, { ppid: PID, pgid: 77, marker: null, name: "stray" });
+  const { driver, watch, start } = bench((look) =>
+    look === 1 ? [row(PID)] : [row(PID), look === 2 ? stray : { ...stray, ppid: 1 }]
+  );
+  const script = await start();
+  await watch(script, { runMs: 1000 });
+  assertEquals(driver.ledger.seen.map((each) => each.pid), [PID, 77]);
+  assertEquals((await driver.alive()).map((each) => each.pid), [PID, 77]);
+});
+
 Deno.test("supervise() goes on when the process table cannot be read, and loses nobody", async () => {
   const { driver, watch, start, entries } = bench((look) => {
     if (look > 1) throw new ProcessTableError("no ps today");

@@ -103,6 +103,17 @@ Deno.test("loadConfig() lays the flags over the file, part by part", async () =>
   });
 });
 
+Deno.test("loadConfig() lets a flag replace a part of the file that is of another kind", async () => {
+  await withProject(async (dir, source) => {
+    const file = { ...FILE, resume: { argv: "x" }, limits: 5 };
+    await Deno.writeTextFile(`${dir}/job/${CONFIG_NAME}`, JSON.stringify(file));
+    const { contract } = loadConfig(source({
+      overrides: { resume: "./again.sh", limits: { runSeconds: 9 } },
+    }));
+    assertEquals([contract.resume, contract.limits.runSeconds], ["./again.sh", 9]);
+  });
+});
+
 Deno.test("loadConfig() watches what the flags name besides what the file names", async () => {
   await withProject(async (dir, source) => {
     const { contract } = loadConfig(source({

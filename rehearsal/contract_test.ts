@@ -235,9 +235,12 @@ Deno.test("parts must not contradict each other", () => {
   const open = { paths: ["out/*"] };
   assertEquals(accepts({ killAfterArtifacts: 9, artifacts: open }).killAfterArtifacts, 9);
   const same = { ...LEAST.artifacts, sameAsControl: true };
-  assertEquals(problems({ ...LEAST, artifacts: same, control: false }), [
-    "artifacts.sameAsControl: needs the control run, which is switched off (control is false)",
-  ]);
+  const noControl =
+    "artifacts.sameAsControl: needs the control run, which is switched off (control is false)";
+  assertEquals(problems({ ...LEAST, artifacts: same, control: false }), [noControl]);
+  assertEquals(problems({ ...LEAST, artifacts: same, startFails: true }), [noControl]);
+  assertEquals(accepts({ startFails: true }).control, false);
+  assertEquals(accepts({ startFails: false }).control, true);
   assertEquals(accepts({ artifacts: same }).control, true);
 });
 

@@ -104,4 +104,6 @@ Deno.test("findJsonMistake() agrees with JSON.parse about texts that were damage
 Deno.test("findJsonMistake() does not fall over what is very deep", () => {
   const mistake = findJsonMistake("[".repeat(100_000));
   assertEquals(mistake?.problem, 'here is "[": more than 500 levels are too deep');
+  const inObjects = findJsonMistake('{"a":'.repeat(100_000));
+  assertEquals(inObjects?.problem, 'here is "{": more than 500 levels are too deep');
 });

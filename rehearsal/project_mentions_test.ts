@@ -31,6 +31,7 @@ Deno.test("movePaths() leads every path into the project to the copy", async () 
       [`${project}/`, `${COPY}/`],
       [`${project}/out/1.md`, `${COPY}/out/1.md`],
       [`/usr/bin:${project}/bin:${project}`, `/usr/bin:${COPY}/bin:${COPY}`],
+      [`${project}:${project}`, `${COPY}:${COPY}`],
       [`"${project}"`, `"${COPY}"`],
       [`'${project}/x y' ${project}`, `'${COPY}/x y' ${COPY}`],
       [`A=${project};B=${project}`, `A=${COPY};B=${COPY}`],
