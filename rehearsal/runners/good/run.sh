@@ -87,7 +87,8 @@ stand_down() {
 # Takes the lock, or stands down. A claim is only set aside when its owner is proven dead.
 take_lock() {
   claim $$ >"$lock.new.$$"
-  until ln "$lock.new.$$" "$lock" 2>/dev/null; do
+  # A folder in its place would take the link in, and that is no lock.
+  until [ ! -d "$lock" ] && ln "$lock.new.$$" "$lock" 2>/dev/null; do
     is_there "$lock" || continue
     read_claim "$lock" ||
       stand_down "cannot read who owns $lock. Look at it, and remove it by hand if it is stale"
