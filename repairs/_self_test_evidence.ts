@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { checkEvidence, noteStart, proveOrRedo } from "./evidence.ts";
+import { checkEvidence, type EvidenceRules, noteStart, proveOrRedo } from "./evidence.ts";
 import { expect, runSelfTest, type SelfTestResult } from "./self_testing.ts";
 
 async function wholeIsLeftAlone(cwd: string): Promise<string> {
@@ -19,16 +19,55 @@ async function wholeIsLeftAlone(cwd: string): Promise<string> {
   return "two whole files, one attempt";
 }
 
-function hollowIsSeen(cwd: string): string {
-  const rules = { cwd, expect: [{ glob: "*.md", count: 4 }], endsWith: "END", fresh: true };
-  Deno.writeTextFileSync(`${cwd}/old.md`, "old END\n");
+async function hollowIsSeen(dir: string): Promise<string> {
+  const cwd = `${dir}/job`;
+  await Deno.mkdir(cwd);
+  await Deno.writeTextFile(`${dir}/elsewhere.md`, "elsewhere END");
+  const hash = "0".repeat(64);
+  const rules: EvidenceRules = {
+    cwd,
+    expect: [{ glob: "*.md", count: 8 }, { glob: "extra*", count: 1 }],
+    hashes: new Map([["hashed.txt", hash]]),
+    endsWith: "END",
+    minBytes: 6,
+    fresh: true,
+    newContent: true,
+  };
+  await Deno.writeTextFile(`${cwd}/old.md`, "old END\n");
+  await Deno.utime(`${cwd}/old.md`, 1000, 1000);
+  await Deno.writeTextFile(`${cwd}/untouched.md`, "untouched END\n");
+  await Deno.writeTextFile(`${cwd}/touched.md`, "touched END\n");
   const start = noteStart(rules);
-  Deno.writeTextFileSync(`${cwd}/empty.md`, "");
-  Deno.writeTextFileSync(`${cwd}/half.md`, "half");
+  const files = {
+    "empty.md": "",
+    "half.md": "half-written",
+    "short.md": "END",
+    "hashed.txt": "other END",
+    "extra1": "extra END",
+    "extra2": "extra END",
+    "touched.md": "touched END\n",
+  };
+  for (const [name, text] of Object.entries(files)) {
+    await Deno.writeTextFile(`${cwd}/${name}`, text);
+  }
+  await Deno.symlink("../elsewhere.md", `${cwd}/stray.md`);
   const { isProven, missing } = checkEvidence(rules, start);
   const found = missing.map((each) => each.path).sort().join();
-  expect(!isProven && found === "*.md,empty.md,half.md,old.md", `found ${found}`);
-  return "absent, empty, half-written and old files were all seen";
+  const wanted =
+    "*.md,empty.md,extra*,half.md,hashed.txt,old.md,short.md,stray.md,touched.md,untouched.md";
+  expect(!isProven && found === wanted, `found ${found}`);
+  expect(!checkEvidence({ cwd, expect: [] }).isProven, "nothing expected passes for proof");
+  return "absent, empty, half, short, old, touched, foreign, surplus and stray files were all seen";
+}
+
+async function ownFailureIsBelieved(cwd: string): Promise<string> {
+  const result = await proveOrRedo({
+    rules: { cwd, expect: [{ glob: "a" }] },
+    retries: 2,
+    run: () => Promise.resolve(false),
+  });
+  expect(result.hasFailed && result.attempts === 1, `${result.attempts} attempts`);
+  return "a job that says it failed was not run again";
 }
 
 async function onlyTheMissingIsRedone(cwd: string): Promise<string> {
@@ -57,6 +96,7 @@ export function selfTestEvidence(options: { dir?: string } = {}): Promise<SelfTe
   return runSelfTest("evidence", {
     "whole and fresh files are enough": wholeIsLeftAlone,
     "hollow success is seen": hollowIsSeen,
+    "a failure by the job's own account is passed on": ownFailureIsBelieved,
     "only what is missing is done again": onlyTheMissingIsRedone,
   }, options);
 }
