@@ -23,7 +23,7 @@ export const command: Command = {
   positionals: [],
   examples: [
     { line: "failure-lab demo", does: "The table, and where the report is" },
-    { line: "failure-lab show 03", does: "What one of them is about" },
+    { line: "failure-lab demo --report out", does: "The same, with the report in ./out" },
   ],
   run(context) {
     const runs = planRuns(findDrills(loadDrills(), DRILLS), {

@@ -21,7 +21,10 @@ export const command: Command = {
     summary: "Print the definitions as JSON",
   }],
   positionals: [],
-  examples: [{ line: "failure-lab list", does: "All drills" }],
+  examples: [
+    { line: "failure-lab list", does: "All drills" },
+    { line: "failure-lab list --json", does: "The same for a program" },
+  ],
   run({ flags, out }) {
     const drills = loadDrills();
     if (flags.boolean("json")) {
