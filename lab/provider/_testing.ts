@@ -147,14 +147,11 @@ export async function inTime<T>(promise: Promise<T>, what: string): Promise<T> {
 
 /** Reads until `wanted` has arrived or the connection ends; a reset is thrown. */
 export async function readText(conn: Deno.Conn, wanted?: string): Promise<string> {
-  let text = "";
   const buffer = new Uint8Array(4096);
-  while (wanted === undefined || !text.includes(wanted)) {
-    const count = await inTime(conn.read(buffer), `${wanted ?? "the end"} after: ${text}`);
-    if (count === null) break;
-    text += new TextDecoder().decode(buffer.subarray(0, count));
-  }
-  return text;
+  return await readUntil(async () => {
+    const count = await conn.read(buffer);
+    return count === null ? null : buffer.subarray(0, count);
+  }, wanted);
 }
 
 /** Reads until `wanted` is in what a response has sent so far. The reader stays locked. */
@@ -162,11 +159,21 @@ export async function readBodyUntil(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   wanted: string,
 ): Promise<string> {
+  return await readUntil(async () => (await reader.read()).value ?? null, wanted);
+}
+
+async function readUntil(
+  read: () => Promise<Uint8Array | null>,
+  wanted: string | undefined,
+): Promise<string> {
   let text = "";
-  while (!text.includes(wanted)) {
-    const { value, done } = await inTime(reader.read(), `${wanted} after: ${text}`);
-    if (done) break;
-    text += new TextDecoder().decode(value);
+  const endMs = systemClock.nowMs() + WAIT_LIMIT_MS;
+  while (wanted === undefined || !text.includes(wanted)) {
+    const what = `${wanted ?? "the end"} after: ${text.slice(-200)}`;
+    const bytes = await inTime(read(), what);
+    if (bytes === null) break;
+    text += new TextDecoder().decode(bytes);
+    assert(systemClock.nowMs() < endMs, `Waited too long for ${what}`); // pings can go on for ever
   }
   return text;
 }
