@@ -68,10 +68,12 @@ export function makeFileKit(
   const { umask, chunkBytes } = options;
   const buffer = new Uint8Array(chunkBytes);
   const words = new Int32Array(buffer.buffer);
-  const flags = fs.constants.O_RDONLY | fs.constants.O_NONBLOCK | fs.constants.O_NOFOLLOW;
   const holeBytes = 65536;
+  const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW } = fs.constants;
+  // Deno 2.4 has the flags of macOS on Linux as well and takes no notice of these two.
   const [major = 0, minor = 0] = Deno.version.deno.split(".").map(Number);
   const ignoresFlags = major < 2 || (major === 2 && minor < 9);
+  const flags = ignoresFlags ? O_RDONLY : O_RDONLY | O_NONBLOCK | O_NOFOLLOW;
 
   function open(path: string): number {
     if (ignoresFlags && !Deno.lstatSync(path).isFile) refuse(path);

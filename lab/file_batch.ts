@@ -14,13 +14,13 @@ import {
   makeFileKit,
   workOn,
 } from "./_file_kit.ts";
-import { type FileCrew, HELPER, HELPER_WORKS, openFileCrew, STOP } from "./file_crew.ts";
+import { ALONE, type FileCrew, HELPER, HELPER_WORKS, openFileCrew, STOP } from "./file_crew.ts";
 import { Slices } from "./slices.ts";
 
 export type { FileBatch };
 
 /** Number of files from which on a helper is worth its start. */
-export const CREW_FILES_MIN = 3000;
+export const CREW_FILES_MIN = 2000;
 
 /** Files of a queue that are handed over together. */
 const QUEUE_PART_FILES = 500;
@@ -76,11 +76,14 @@ export class HashQueue implements Disposable {
   #batch: FileBatch = { from: [], bytes: [], copy: null };
   #count = 0;
   #shared = 0;
-  #own: FileCrew | null = null;
+  readonly #own: FileCrew | null;
+  readonly #crew: FileCrew;
 
   /** @param options See {@linkcode FileBatchOptions}. */
   constructor(options: FileBatchOptions = {}) {
     this.#options = options;
+    this.#own = options.crew === undefined ? openFileCrew() : null;
+    this.#crew = options.crew ?? this.#own ?? ALONE;
   }
 
   /** Adds a regular file with the size that it was seen to have. Files keep their order. */
@@ -94,12 +97,10 @@ export class HashQueue implements Disposable {
   #closePart(): void {
     this.#jobs.push(jobOf(this.#batch));
     this.#batch = { from: [], bytes: [], copy: null };
-    const { crew, crewFilesMin = CREW_FILES_MIN } = this.#options;
-    if (this.#count < crewFilesMin) return;
-    // Only now it is known that there is enough to do for two.
-    if (crew === undefined) this.#own ??= openFileCrew();
+    // Only now it is known whether there is enough to do for two.
+    if (this.#count < (this.#options.crewFilesMin ?? CREW_FILES_MIN)) return;
     for (; this.#shared < this.#jobs.length; this.#shared++) {
-      (crew ?? this.#own)?.share(this.#jobs[this.#shared]);
+      this.#crew.share(this.#jobs[this.#shared]);
     }
   }
 
@@ -111,8 +112,7 @@ export class HashQueue implements Disposable {
    */
   async finish(): Promise<FileBatchResult> {
     this.#closePart();
-    const crew = this.#options.crew ?? this.#own ?? undefined;
-    return await finishJobs(this.#jobs, { ...this.#options, crew });
+    return await finishJobs(this.#jobs, { ...this.#options, crew: this.#crew });
   }
 
   /** Ends the helper that the queue opened by itself. */

@@ -22,8 +22,10 @@ export const HELPER_DONE = 2;
 
 /** A helper thread for file work. Close it, or the program does not end. */
 export interface FileCrew extends Disposable {
-  /** Whether there is a helper; without one everything is done by the calling thread. */
+  /** Whether there may be a helper; without one everything is done by the calling thread. */
   readonly hasHelper: boolean;
+  /** Starts the helper ahead of its first batch: it needs about 40 ms. */
+  warm(): void;
   /** Hands a batch to the helper. Use {@linkcode runFileBatch}. */
   share(job: unknown): void;
   /** Lets the helper go: it gets no more work. A second call does no harm. */
@@ -38,10 +40,11 @@ export interface FileHelper extends Disposable {
 }
 
 const HELPER_GONE = "gone";
+const WARM = "warm";
 
 /**
- * Opens a crew. Without a second core, or where no helper can be started, there is none, and
- * everything works all the same.
+ * Opens a crew; its helper is started when it is first needed. Without a second core, or where no
+ * helper can be started, there is none, and everything works all the same.
  *
  * @param options.port Of a {@linkcode startFileHelper}; without it the helper is a worker of this
  * thread, with the same rights.
@@ -49,20 +52,39 @@ const HELPER_GONE = "gone";
 export function openFileCrew(options: { port?: MessagePort | undefined } = {}): FileCrew {
   if (options.port !== undefined) return crewBehind(options.port);
   let worker: Worker | null = null;
+  let hasHelper = navigator.hardwareConcurrency > 1;
   const close = () => {
+    hasHelper = false;
     worker?.terminate();
     worker = null;
   };
-  if (navigator.hardwareConcurrency > 1) worker = startHelper(close);
+  const warm = () => {
+    if (!hasHelper) return;
+    worker ??= startHelper(close);
+    hasHelper = worker !== null;
+  };
   return {
     get hasHelper() {
-      return worker !== null;
+      return hasHelper;
     },
-    share: (job) => worker?.postMessage(job),
+    warm,
+    share: (job) => {
+      warm();
+      worker?.postMessage(job);
+    },
     close,
     [Symbol.dispose]: close,
   };
 }
+
+/** A crew without a helper. */
+export const ALONE: FileCrew = {
+  hasHelper: false,
+  warm() {},
+  share() {},
+  close() {},
+  [Symbol.dispose]() {},
+};
 
 /**
  * For the main thread: a helper for one of its workers. In a worker of a worker, Deno 2.9 would take
@@ -84,7 +106,7 @@ export function startFileHelper(permissions?: Deno.PermissionOptions): FileHelpe
   port1.onmessage = ({ data }) => {
     worker ??= startHelper(gone, permissions);
     if (worker === null) gone();
-    else worker.postMessage(data);
+    else if (data !== WARM) worker.postMessage(data);
   };
   const close = () => {
     end();
@@ -102,13 +124,15 @@ function crewBehind(port: MessagePort): FileCrew {
     hasHelper = false;
     port.close();
   };
+  const send = (message: unknown) => {
+    if (hasHelper) port.postMessage(message);
+  };
   return {
     get hasHelper() {
       return hasHelper;
     },
-    share: (job) => {
-      if (hasHelper) port.postMessage(job);
-    },
+    warm: () => send(WARM),
+    share: send,
     close,
     [Symbol.dispose]: close,
   };

@@ -7,8 +7,8 @@
  * @module
  */
 import { dirname } from "@std/path";
-import { runFileBatch } from "./file_batch.ts";
-import type { FileCrew } from "./file_crew.ts";
+import { CREW_FILES_MIN, runFileBatch } from "./file_batch.ts";
+import { type FileCrew, openFileCrew } from "./file_crew.ts";
 import { type LinkRequest, makeLinks } from "./links.ts";
 import { Slices } from "./slices.ts";
 import { kindOf, reasonOf, type WalkEntry, walkTree } from "./walk.ts";
@@ -98,13 +98,16 @@ export async function cloneTree(
   options: CloneOptions = {},
 ): Promise<TreeCopyReport> {
   const startMs = performance.now();
+  using own = openFileCrew();
+  const crew = options.crew ?? own;
   const plan = emptyPlan(from);
   const problem = await walkTree(from, (entry) => {
     const target = entry.kind === "symlink" ? Deno.readLinkSync(entry.path) : "";
     addToPlan(plan, entry, target);
+    if (plan.files.length === CREW_FILES_MIN) crew.warm();
   }, { signal: options.signal });
   if (problem !== null) throw new Error(`Cannot copy "${from}": it cannot be listed: ${problem}`);
-  await carryOut(plan, from, to, { ...options, wantsHash: false });
+  await carryOut(plan, from, to, { ...options, crew, wantsHash: false });
   return reportOf(plan, startMs);
 }
 

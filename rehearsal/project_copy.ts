@@ -14,6 +14,8 @@
  */
 import { basename, dirname, globToRegExp, resolve } from "@std/path";
 import { LAB_PREFIX } from "../lab/mod.ts";
+import { CREW_FILES_MIN } from "../lab/file_batch.ts";
+import { openFileCrew } from "../lab/file_crew.ts";
 import { hashText, hashTreeLines, type TreeLine } from "../lab/hash.ts";
 import { isWithin } from "../lab/resolve_inside.ts";
 import {
@@ -72,6 +74,8 @@ export interface CopyReport extends TreeCopyReport {
  */
 export async function copyProject(options: CopyOptions): Promise<CopyReport> {
   const startMs = performance.now();
+  using own = openFileCrew();
+  const crew = options.crew ?? own;
   const { to } = options;
   const from = realFolder(options.from);
   const labRoot = labRootOf(options);
@@ -85,6 +89,7 @@ export async function copyProject(options: CopyOptions): Promise<CopyReport> {
     if (!addLink(plan, from, entry) && !addGitFile(plan, from, entry, rewritten)) {
       addToPlan(plan, entry, "");
     }
+    if (plan.files.length === CREW_FILES_MIN) crew.warm();
   }, {
     signal: options.signal,
     skip: (relative) => {
@@ -98,6 +103,7 @@ export async function copyProject(options: CopyOptions): Promise<CopyReport> {
   }
   const digests = await carryOut(plan, from, to, {
     ...options,
+    crew,
     wantsHash: options.hash !== false,
     onFilesCopied: () => rewritten.forEach((text, path) => rewrite(`${to}/${path}`, text)),
   });

@@ -3,7 +3,7 @@
 /// <reference lib="deno.worker" />
 import { copyProject } from "../../rehearsal/project_copy.ts";
 import { snapshotWatchList } from "../../lab/containment.ts";
-import { openFileCrew } from "../../lab/file_crew.ts";
+import { ALONE, openFileCrew } from "../../lab/file_crew.ts";
 
 /** What to do. */
 export interface FileWork {
@@ -25,5 +25,3 @@ scope.onmessage = async ({ data }: MessageEvent<FileWork>) => {
   else await snapshotWatchList([{ path: from, depth: "full" }], { crew });
   scope.postMessage(performance.now() - startMs);
 };
-
-const ALONE = { hasHelper: false, share() {}, close() {}, [Symbol.dispose]() {} };
