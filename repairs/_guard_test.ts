@@ -1,6 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { systemClock } from "../lab/mod.ts";
+import { systemClock, waitUntil } from "../lab/mod.ts";
 import { fencePath, openGuard, readGeneration } from "./_guard.ts";
+import { findKernelLock } from "./_openers.ts";
 import { RepairError } from "./errors.ts";
 import { inFolder, read, WAIT_MS, write } from "./_test_tools.ts";
 
@@ -32,4 +33,19 @@ Deno.test("a generation that cannot be read is never taken for the first", () =>
       write(fencePath(`${dir}/run.lock`), text);
       assertThrows(() => readGeneration(`${dir}/run.lock`), RepairError, "holds no number");
     }
+  }));
+
+Deno.test("a taker that waited in vain for the guard gets none, and does not keep it later", () =>
+  inFolder(async (dir) => {
+    const path = `${dir}/run.lock`;
+    const first = await openGuard(path, WAIT_MS, systemClock);
+    assertEquals(await openGuard(path, 100, systemClock), null);
+    first?.[Symbol.dispose]();
+    // The one that came too late gets the kernel lock now, and gives it back at once.
+    const isFree = await waitUntil(async () => await findKernelLock(fencePath(path)) === "no", {
+      limitMs: WAIT_MS,
+    });
+    assertEquals(isFree, true);
+    using guard = await openGuard(path, WAIT_MS, systemClock);
+    assertEquals(guard?.generation, 0);
   }));

@@ -3,8 +3,10 @@
  *
  * @module
  */
-import { waitUntil } from "../lab/mod.ts";
+import { type ProcessRow, waitUntil } from "../lab/mod.ts";
+import { makeLockFile, moveLockAside, readLock } from "./_lock_file.ts";
 import { acquireLease, clearStaleLock, LeaseHeldError, LeaseLostError } from "./lease.ts";
+import { judgeOwner, type LeaseRecord, type LockOwner, type Witnesses } from "./lease_owner.ts";
 import { expect, runSelfTest, type SelfTestResult } from "./self_testing.ts";
 
 async function deadPid(): Promise<number> {
@@ -99,7 +101,7 @@ async function oneTakerWins(dir: string): Promise<string> {
 async function lateOwnerIsFenced(dir: string): Promise<string> {
   const path = `${dir}/run.lock`;
   const late = await acquireLease({ path });
-  await Deno.remove(path);
+  await Deno.rename(path, `${dir}/late`);
   const owner = await acquireLease({ path });
   let error: unknown = null;
   try {
@@ -107,12 +109,96 @@ async function lateOwnerIsFenced(dir: string): Promise<string> {
   } catch (thrown) {
     error = thrown;
   }
+  // Also when its lock is put back where it was, the newer number tells.
+  const isFenced = () => {
+    try {
+      late.assertStillOurs();
+      return false;
+    } catch (thrown) {
+      return thrown instanceof LeaseLostError;
+    }
+  };
+  await Deno.rename(path, `${path}.owner`);
+  await Deno.rename(`${dir}/late`, path);
+  const isFencedByNumber = isFenced();
+  await Deno.rename(path, `${dir}/late`);
+  await Deno.rename(`${path}.owner`, path);
+  const isFencedByFile = isFenced();
   await late.release();
   owner.assertStillOurs();
   await owner.release();
-  expect(error instanceof LeaseLostError, "a late owner went on");
+  expect(error instanceof LeaseLostError && isFencedByFile, "a late owner went on");
+  expect(isFencedByNumber, "a late owner went on after its lock was put back");
   expect(owner.generation > late.generation, "the generation did not grow");
   return `generation ${late.generation} stopped before ${owner.generation}`;
+}
+
+async function nothingIsOverwritten(dir: string): Promise<string> {
+  const path = `${dir}/run.lock`;
+  await Deno.writeTextFile(path, `${await deadPid()}\n`);
+  const judged = readLock(path);
+  const made = await makeLockFile(path, () => RECORD);
+  made?.close();
+  expect(made === null, "a lock was made over another");
+  // Somebody else takes the place between the judgement and the taking.
+  await Deno.writeTextFile(`${dir}/new`, "another\n");
+  await Deno.rename(`${dir}/new`, path);
+  expect(judged !== null && moveLockAside(path, judged) === null, "a living lock was moved away");
+  expect(await Deno.readTextFile(path) === "another\n", "a living lock is gone");
+  return "no lock made over another, a lock that came in between put back";
+}
+
+const HERE = { host: "here", boot: "boot-1", pidSpace: "space-1" };
+
+const RECORD: LeaseRecord = {
+  schema: "failure-lab/lease",
+  version: 1,
+  generation: 1,
+  token: "ab".repeat(16),
+  ...HERE,
+  pid: 50,
+  startedSeconds: 5000,
+  bootStartedSeconds: 1000,
+  holdsKernelLock: true,
+  acquiredAt: "",
+};
+
+function row(pid: number, startedSeconds: number, marker: string | null = null): ProcessRow {
+  return { pid, startedSeconds, marker, name: "sh", ppid: 1, pgid: pid, state: "S" };
+}
+
+/** What must come out of which sight; each line was a lock stolen, or stuck for ever, once. */
+function judgementsHold(): string {
+  const seen: Witnesses = {
+    here: HERE,
+    table: [row(1, 1000), row(50, 5000)],
+    lockSeconds: 6000,
+    kernelLock: "no",
+    isOpen: "no",
+    openers: [],
+  };
+  const lease = (more: Partial<LeaseRecord> = {}): LockOwner => ({
+    kind: "lease",
+    record: { ...RECORD, ...more },
+  });
+  const dead: LockOwner = { kind: "pid", pid: 77 };
+  const cases: [string, LockOwner, Partial<Witnesses>, string][] = [
+    ["a living owner", lease(), {}, "live"],
+    ["a pid used again", lease({ startedSeconds: 4000 }), {}, "gone"],
+    ["a reboot", lease({ boot: "boot-0" }), {}, "gone"],
+    ["a clock that was set", lease(), { table: [row(1, 4600), row(50, 8600)] }, "live"],
+    ["a job that lives", lease({ pid: 77 }), { table: [row(60, 5500, RECORD.token)] }, "live"],
+    ["another container", lease({ pidSpace: "x" }), { kernelLock: "unknown" }, "unknown"],
+    ["a kernel lock", dead, { kernelLock: "yes" }, "live"],
+    ["an opener", dead, { isOpen: "yes", openers: [88] }, "live"],
+    ["no sight", dead, { kernelLock: "unknown", isOpen: "unknown" }, "unknown"],
+    ["a dead pid", dead, {}, "gone"],
+  ];
+  for (const [name, owner, more, state] of cases) {
+    const judgement = judgeOwner(owner, { ...seen, ...more });
+    expect(judgement.state === state, `${name} counts as ${judgement.state}`);
+  }
+  return `${cases.length} sights judged`;
 }
 
 /** Tries `lease` on real locks. Takes about two seconds. Requires `ps` and `sh`. */
@@ -125,5 +211,7 @@ export function selfTestLease(options: { dir?: string } = {}): Promise<SelfTestR
     "whoever inherited the lock is respected": heirsOfAKernelLockAreRespected,
     "of several takers one wins": oneTakerWins,
     "a late owner is fenced off": lateOwnerIsFenced,
+    "nothing is written over another's lock": nothingIsOverwritten,
+    "every sight leads to the right judgement": judgementsHold,
   }, options);
 }
