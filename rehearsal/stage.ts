@@ -191,7 +191,9 @@ export class Stage {
     const { control, commands } = this.options;
     const reached: Reached = (seen) => seen.length >= outputs;
     // With nothing to wait for, the job is hit in the middle of making its first output.
-    const holdMs = outputs > 0 || control === null ? 0 : control.elapsedMs / 2;
+    const holdMs = outputs > 0 || control === null
+      ? 0
+      : (control.firstOutputMs ?? control.elapsedMs) / 2;
     const run = { name: "start", argv: commands.start, reached, holdMs };
     return this.isPaced && outputs > 0 && outputs < Infinity
       ? await startInSteps(this, run)

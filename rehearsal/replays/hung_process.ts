@@ -13,7 +13,7 @@ import { freezeAll, isStruck, namesOf, noteNothingLeft } from "./_freeze.ts";
 import type { Replay } from "./replay.ts";
 
 /** A stopped process cannot write, so a short look suffices to see it. */
-const IDLE_MS_MAX = 1000;
+const IDLE_MS_MAX = 600;
 
 /** Stop every process of the job, then end it and resume. */
 export const hungProcess: Replay = {

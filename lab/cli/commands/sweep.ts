@@ -29,6 +29,14 @@ export const command: Command = {
     "which must find nothing to do, and by the same grading as in a rehearsal.",
   flags: [
     POINTS_FLAG,
+    {
+      kind: "integer",
+      name: "lanes",
+      min: 1,
+      max: 64,
+      summary: "Run so many copies at the same time; 1 for a job that cannot run beside itself",
+      defaultText: "one for each core",
+    },
     ...PROJECT_FLAGS,
     ...CONTRACT_FLAGS,
     ...REPORT_FLAGS,
@@ -39,14 +47,16 @@ export const command: Command = {
   examples: [
     { line: "failure-lab sweep", does: "Every kill point, with the contract in failure-lab.json" },
     { line: "failure-lab sweep --points 4", does: "Four of them, spread over the run" },
+    { line: "failure-lab sweep --lanes 1", does: "A job with a port or a database of its own" },
   ],
   async run(context) {
     const points = context.flags.integer("points") ?? null;
+    const lanes = context.flags.integer("lanes") ?? navigator.hardwareConcurrency;
     return await rehearseAndReport(
       context,
       "sweep",
       ({ contract }) => planSweep(contract, points),
-      { lanes: navigator.hardwareConcurrency, notesOf: (runSet) => [worstOf(runSet)] },
+      { lanes, notesOf: (runSet) => [worstOf(runSet)] },
     );
   },
 };
@@ -64,7 +74,7 @@ export function worstOf({ runs }: Pick<RunSet, "runs">): string {
   if (worst.grade.verdict === "pass") {
     return `The recovery is right after a kill at each of ${applied.length} points.`;
   }
-  const where = worst.record.fault.variant === "temp-file" ? "a temporary file was there, " : "";
-  return `The worst point: killed when ${where}${worst.record.options.point ?? "half-way"}: ` +
+  const where = worst.record.fault.variant === "temp-file" ? " inside a temporary file," : "";
+  return `The worst point: killed${where} ${worst.record.options.point ?? "half-way"}: ` +
     worst.grade.reason;
 }
