@@ -8,31 +8,23 @@ import { dirname, join } from "@std/path";
 import {
   type Clock,
   createLab,
-  drawToken,
-  Driver,
   exitCodeFor,
   grade,
-  hashBytes,
-  Journal,
   type JournalEntry,
-  type Keeper,
   type Lab,
   mergeVerdicts,
-  newRecord,
   RECORD_VERSION,
   removeTree,
   type RunRecord,
   type RunSet,
-  startKeeper,
   sweepLabs,
   toolInfo,
 } from "../lab/mod.ts";
-import { type AnswerKey, expectationFor, isMet, type Mode } from "./answer_key.ts";
+import { draftRecord, playHalf } from "./_half.ts";
+import { type AnswerKey, expectationFor, isMet } from "./answer_key.ts";
 import type { DrillRun } from "./catalog.ts";
-import { grantedFlags } from "./scope.ts";
 import type { Scene } from "./scene.ts";
 import { sceneOf } from "./scenes/mod.ts";
-import { DrillStage, Interrupted } from "./stage.ts";
 import { watchPlaces, WatchPost } from "./watch.ts";
 
 /** What a session does and where it reports to. */
@@ -57,6 +49,8 @@ export interface SessionOptions {
   home: string | null;
   /** Paths that may change meanwhile, for example the report's folder. */
   exclude?: readonly string[];
+  /** Halves that run at the same time. @default {2, or 1 on a machine with one core} */
+  lanes?: number;
   /** Leaves the lab folder in place. */
   keep: boolean;
   /** Time. */
@@ -101,33 +95,30 @@ export async function playDrills(
   const lab = await createLab();
   if (options.keep) lab.keep();
   try {
-    await using keeper = await startKeeper(lab.marker);
-    const runSet = await new Session(options, scenes, lab, keeper).run();
+    const runSet = await new Session(options, scenes, lab).run();
     return { runSet, labKept: options.keep ? lab.root : null, swept };
   } finally {
     await lab.remove();
   }
 }
 
+/** Halves at the same time, where the machine has as many cores: most of a half is waiting. */
+const LANES_MAX = 2;
+
 class Session {
   readonly #options: SessionOptions;
   readonly #scenes: (drillId: string) => Scene;
   readonly #lab: Lab;
-  readonly #keeper: Keeper;
   readonly #watch: WatchPost;
   readonly #startedAt: string;
-  readonly #runs: RunSet["runs"] = [];
+  /** By the run's place in the plan. */
+  readonly #done = new Map<number, RunSet["runs"][number]>();
+  #telling: Promise<void> = Promise.resolve();
 
-  constructor(
-    options: SessionOptions,
-    scenes: (drillId: string) => Scene,
-    lab: Lab,
-    keeper: Keeper,
-  ) {
+  constructor(options: SessionOptions, scenes: (drillId: string) => Scene, lab: Lab) {
     this.#options = options;
     this.#scenes = scenes;
     this.#lab = lab;
-    this.#keeper = keeper;
     this.#watch = new WatchPost({
       ...watchPlaces(options.kitPath, options.home, Deno.build.standalone),
       exclude: options.exclude ?? [],
@@ -136,16 +127,36 @@ class Session {
   }
 
   async run(): Promise<RunSet> {
-    const { runs, signal, onRun, onBegin } = this.#options;
+    const { runs, lanes = LANES_MAX } = this.#options;
     await this.#watch.begin();
-    for (const [index, run] of runs.entries()) {
-      if (signal.aborted) break;
-      onBegin?.(run, index);
-      this.#runs.push(await this.#runOne(run, index));
-      await onRun?.(this.#runSet());
-    }
+    const queue = runs.entries();
+    const count = Math.max(1, Math.min(lanes, navigator.hardwareConcurrency, runs.length));
+    // Every lane comes to its end before anything is taken away, also when one of them broke.
+    const ends = await Promise.allSettled(Array.from({ length: count }, () => this.#lane(queue)));
+    const broken = ends.find((end) => end.status === "rejected");
+    if (broken !== undefined) throw broken.reason;
     await this.#lastLook();
     return this.#runSet();
+  }
+
+  async #lane(queue: Iterable<[number, DrillRun]>): Promise<void> {
+    const { signal, onBegin } = this.#options;
+    for (const [index, run] of queue) {
+      if (signal.aborted) return;
+      onBegin?.(run, index);
+      this.#done.set(index, await this.#runOne(run, index));
+      await this.#tell();
+    }
+  }
+
+  /** One telling at a time, each with everything that is done by then. */
+  #tell(): Promise<void> {
+    this.#telling = this.#telling.then(() => this.#options.onRun?.(this.#runSet()));
+    return this.#telling;
+  }
+
+  get #runs(): RunSet["runs"] {
+    return [...this.#done].sort(([a], [b]) => a - b).map(([, run]) => run);
   }
 
   /** The wide look at the end goes into the record of the last run, which is graded anew. */
@@ -159,10 +170,10 @@ class Session {
 
   /** The set so far. What decides is whether every run gave what the answer key says. */
   #runSet(): RunSet {
-    const { command, runs, signal, clock } = this.#options;
-    const isComplete = this.#runs.length === runs.length && !signal.aborted;
-    const broken = this.#runs.some((run) => run.grade.containmentBroken);
-    const verdicts = this.#runs.filter((run) => run.expected !== null)
+    const { command, runs: planned, signal, clock } = this.#options;
+    const runs = this.#runs;
+    const isComplete = runs.length === planned.length && !signal.aborted;
+    const verdicts = runs.filter((run) => run.expected !== null)
       .map((run) => run.expected?.met ? "pass" as const : "fail" as const);
     const verdict = mergeVerdicts(isComplete ? verdicts : [...verdicts, "unproven"]);
     return {
@@ -173,24 +184,27 @@ class Session {
       startedAt: this.#startedAt,
       endedAt: isComplete || signal.aborted ? clock.wallIso() : null,
       interrupted: signal.aborted
-        ? `${this.#runs.length} of ${runs.length} runs were done when it was interrupted`
+        ? `${runs.length} of ${planned.length} runs were done when it was interrupted`
         : null,
       verdict,
-      exitCode: exitCodeFor(verdict, broken),
-      runs: [...this.#runs],
+      exitCode: exitCodeFor(verdict, runs.some((run) => run.grade.containmentBroken)),
+      runs,
     };
   }
 
   async #runOne(run: DrillRun, index: number): Promise<RunSet["runs"][number]> {
-    const record = this.#draft(run);
-    record.notApplicable = this.#scenes(run.drill.id).lacks?.(run.variant) ?? null;
+    const scene = this.#scenes(run.drill.id);
+    const record = draftRecord(run, scene, this.#options);
+    record.notApplicable = scene.lacks?.(run.variant) ?? null;
     const name = [String(index + 1).padStart(3, "0"), run.drill.id, run.mode].join("-");
     const dir = join(this.#lab.root, name);
     await Deno.mkdir(join(dir, "logs"), { recursive: true, mode: 0o700 });
     await Deno.mkdir(join(dir, "neighbours"));
-    this.#watch.plant(dir);
-    if (record.notApplicable === null) await this.#onStage(run, record, dir);
-    record.containment = await this.#watch.observe();
+    const watch = await this.#watch.open(dir);
+    if (record.notApplicable === null) {
+      await playHalf({ run, scene, record, dir, ...this.#options });
+    }
+    record.containment = await watch.close();
     record.endedAt = this.#options.clock.wallIso();
     if (!this.#options.keep) await removeTree(dir, this.#lab.root);
     const graded = grade(record);
@@ -198,122 +212,12 @@ class Session {
   }
 
   #expected(run: DrillRun, record: RunRecord, graded: ReturnType<typeof grade>) {
-    // What this machine cannot do, or what was broken off, says nothing about the drill.
+    // What this machine cannot do says nothing about the drill.
     if (record.notApplicable !== null) return null;
     const expectation = expectationFor(this.#options.key, run.drill.id, run.mode, run.variant);
     const { verdict, reasonId } = expectation;
     return { verdict, reasonId, met: isMet(expectation, graded) };
   }
-
-  /** Plays one scene, and ends every process of it with proof on every path. */
-  async #onStage(run: DrillRun, record: RunRecord, dir: string): Promise<void> {
-    const { clock, signal, onJournal } = this.#options;
-    const journalPath = join(dir, "journal.jsonl");
-    using journal = new Journal(journalPath, clock, (entry) => onJournal?.(run, entry));
-    const driverWith = (marker: string, logDir: string) =>
-      new Driver({
-        marker,
-        logDir: join(dir, logDir),
-        clock,
-        journal,
-        signal,
-        onLeader: (leader) => void this.#keeper.addLeader(leader),
-        listener: {
-          groupOver: (leader) => void this.#keeper.dropLeader(leader),
-          unmarked: (process) => void this.#keeper.addKnown(process),
-        },
-      });
-    const driver = driverWith(this.#lab.marker, "logs");
-    const stage = new DrillStage({
-      drill: run.drill,
-      mode: run.mode,
-      variant: run.variant,
-      dir,
-      marker: this.#lab.marker,
-      contract: this.#scenes(run.drill.id).contract,
-      driver,
-      makeDriver: () => driverWith(drawToken(), "neighbours"),
-      clock,
-      journal,
-      record,
-      signal,
-    });
-    try {
-      stage.prepare();
-      await play(this.#scenes(run.drill.id), run.mode, stage);
-    } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      // A defect of ours, or of this machine, must not look like a verdict on a repair.
-      record.interrupted = error instanceof Interrupted ? why : `the lab failed: ${why}`;
-      journal.add("error", { error: error instanceof Error ? error.stack ?? why : why });
-    } finally {
-      // After an attempt whose end was proven, nobody of this run is left to look for.
-      if (!stage.isOver) {
-        const kill = await driver.reap(0);
-        if (kill.survivors.length > 0) record.kill = kill;
-      }
-      await driver.release();
-      stage.finish();
-      await stage.takeDown();
-      record.cost.wallMs = journal.atMs();
-      record.cost.jobMs = jobMs(record);
-      record.cost.journalEntries = journal.entries;
-      record.cost.journalDropped = journal.dropped;
-      journal.close();
-      this.#options.keepJournal?.(record.id, journalPath);
-    }
-  }
-
-  #draft(run: DrillRun): RunRecord {
-    const { drill, mode, variant, repeat } = run;
-    const declared = {
-      units: drill.units,
-      limits: drill.limits,
-      ...this.#scenes(drill.id).contract,
-    };
-    const { rerun, seed, label, git, clock } = this.#options;
-    const record = newRecord({
-      id: [drill.id, variant, mode, repeat].join("-"),
-      kind: "drill",
-      subject: drill.id,
-      half: mode === "broken" ? "broken" : "repaired",
-      label,
-      rerun,
-      seed,
-      options: { mode, variant, repeat, parameters: drill.fault.parameters },
-      git,
-      scope: grantedFlags(),
-      contract: {
-        sha256: hashBytes(new TextEncoder().encode(JSON.stringify(declared))),
-        count: drill.units,
-        contentChecks: ["endsWith", "the unit's known content"],
-        emptyAllowed: false,
-        declared: JSON.parse(JSON.stringify(declared)),
-      },
-      startedAt: clock.wallIso(),
-      fault: {
-        name: drill.fault.name,
-        variant: mode === "control" ? "nothing-wrong" : variant,
-        armed: mode === "broken" || mode === "repaired",
-      },
-    });
-    record.controlSkipped = "Every unit's content is known, so the outputs are judged by that";
-    return record;
-  }
-}
-
-async function play(scene: Scene, mode: Mode, stage: DrillStage): Promise<void> {
-  if (mode === "control") return await scene.control(stage);
-  await scene.fail(stage);
-  if (mode === "broken") await scene.naive(stage);
-  else await scene.repair(stage);
-}
-
-function jobMs(record: RunRecord): number {
-  const phases = [record.start, ...record.attempts.map((attempt) => attempt.phase)];
-  return phases.reduce((sum, phase) => {
-    return sum + (phase === null || phase.endedMs === null ? 0 : phase.endedMs - phase.startedMs);
-  }, 0);
 }
 
 /** The folder or file that is this program: the binary, or the root of the sources. */

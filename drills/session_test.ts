@@ -220,7 +220,7 @@ Deno.test("an interrupted session keeps what was done, says so, and leaves nothi
       abort.abort();
       await stage.attempt(stage.plan());
     },
-  }, { modes: ["broken", "repaired", "broken"], more: { signal: abort.signal } });
+  }, { modes: ["broken", "repaired", "broken"], more: { signal: abort.signal, lanes: 1 } });
   assertEquals(runSet.runs.length, 2);
   assertEquals(runSet.runs[0]?.expected?.met, true);
   assertEquals(runSet.runs[1]?.record.interrupted, "it was interrupted by the user");
@@ -258,3 +258,23 @@ Deno.test("a kept lab is still there, with worker, workspace and journal", async
 function namesIn(dir: string): string[] {
   return [...Deno.readDirSync(dir)].map((entry) => entry.name);
 }
+
+Deno.test("halves that run at the same time are told in the order of the plan", async () => {
+  const order: string[] = [];
+  const { runSet } = await play({
+    async fail(stage) {
+      // The first half is the last to end.
+      if (stage.options.mode === "broken") await stage.run("slow", stage.plan({ pauseMs: 20 }));
+      await REAL.fail(stage);
+    },
+  }, {
+    modes: ["broken", "repaired", "disarmed"],
+    more: { lanes: 2, onRun: (set) => void order.push(`${set.runs.length}`) },
+  });
+  assertEquals(runSet.runs.map((run) => run.record.options.mode), [
+    "broken",
+    "repaired",
+    "disarmed",
+  ]);
+  assertEquals(order, ["1", "2", "3"]);
+});

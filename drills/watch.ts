@@ -13,7 +13,6 @@ import {
   compareSnapshots,
   type ContainmentRecord,
   plantSentinel,
-  type Sentinel,
   snapshotWatchList,
   WATCHED_AGENT_FILES,
   WATCHED_SHELL_FILES,
@@ -31,41 +30,37 @@ export interface WatchPostOptions {
   exclude: readonly string[];
 }
 
-/** Looks before and after each half. The state after one half is the one before the next. */
+/** Watches over a session and over each of its halves. */
 export class WatchPost {
   readonly #options: WatchPostOptions;
-  #before: WatchSnapshot | null = null;
   #wideBefore: WatchSnapshot | null = null;
-  #sentinel: Sentinel | null = null;
 
   /** @param options See {@linkcode WatchPostOptions}. */
   constructor(options: WatchPostOptions) {
     this.#options = options;
   }
 
-  /** The first looks. */
+  /** The first wide look. */
   async begin(): Promise<void> {
     this.#wideBefore = await this.#look(this.#options.wide);
-    this.#before = await this.#look(this.#options.narrow);
   }
 
-  /** Puts the sentinel into a half's folder, beside its workspace. */
-  plant(dir: string): void {
-    this.#sentinel = plantSentinel(dir);
-  }
-
-  /** The look after a half. */
-  async observe(): Promise<ContainmentRecord> {
-    const before = this.#before;
-    const after = await this.#look(this.#options.narrow);
-    this.#before = after;
+  /** Begins to watch over one half: the look before it, and the sentinel beside its workspace. */
+  async open(dir: string): Promise<HalfWatch> {
+    const before = await this.#look(this.#options.narrow);
+    const sentinel = plantSentinel(dir);
     return {
-      watched: watchedIn(after),
-      excluded: [...this.#options.exclude],
-      changes: before === null ? [] : compareSnapshots(before, after),
-      sentinelIntact: this.#sentinel === null ? null : checkSentinel(this.#sentinel).intact,
-      observedBefore: before !== null,
-      observedAfter: true,
+      close: async () => {
+        const after = await this.#look(this.#options.narrow);
+        return {
+          watched: watchedIn(after),
+          excluded: [...this.#options.exclude],
+          changes: compareSnapshots(before, after),
+          sentinelIntact: checkSentinel(sentinel).intact,
+          observedBefore: true,
+          observedAfter: true,
+        };
+      },
     };
   }
 
@@ -81,6 +76,12 @@ export class WatchPost {
   async #look(roots: readonly WatchRoot[]): Promise<WatchSnapshot> {
     return await snapshotWatchList(roots, { exclude: this.#options.exclude });
   }
+}
+
+/** The watch over one half. */
+export interface HalfWatch {
+  /** The look after it. */
+  close: () => Promise<ContainmentRecord>;
 }
 
 function watchedIn(snapshot: WatchSnapshot): ContainmentRecord["watched"] {

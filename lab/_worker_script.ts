@@ -28,7 +28,8 @@ if [ "\${1-}" = helper ]; then
   n=0
   while :; do
     n=$((n + 1))
-    printf '%s: draft %d\\n' "$3" $n >"out/$3.txt"
+    # Where its folder is gone, nobody is left who could end it.
+    printf '%s: draft %d\\n' "$3" $n >"out/$3.txt" || exit
     sleep 0.015 2>/dev/null || sleep 1
   done
 fi
@@ -133,7 +134,7 @@ take() {
   mkdir -p labels; : >"labels/$1"
 }
 
-repeat() { while :; do "$@"; sleep 0.02 2>/dev/null || sleep 1; done; }
+repeat() { while [ -d out ]; do "$@"; sleep 0.02 2>/dev/null || sleep 1; done; }
 beat() { : >heartbeat; }
 ask() {
   echo "$1: the output exists elsewhere. Overwrite it? [y/N]"

@@ -22,7 +22,7 @@ set -u
 LC_ALL=C; export LC_ALL
 last=; still=0
 while :; do
-  touch ${MONITOR_BEAT_NAME}
+  touch ${MONITOR_BEAT_NAME} || exit
   if [ "$1" = look ]; then
     now=$(ls out 2>/dev/null)
     if [ "$now" = "$last" ]; then still=$((still + 1)); else still=0; last=$now; fi

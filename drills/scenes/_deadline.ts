@@ -25,14 +25,14 @@ export function deadlineWords(stage: DrillStage, retries: number): string[] {
 export async function runUnderDeadline(
   stage: DrillStage,
   plan: WorkerPlan,
-  options: { argv?: readonly string[]; retries: number; settleMs?: number },
+  options: { argv?: readonly string[]; retries: number; settleMs?: number; idleMs?: number },
 ): Promise<Deadline> {
-  const { idleMs, runMs, graceMs, quietMs } = stage.limits;
+  const { runMs, graceMs, quietMs } = stage.limits;
   const startedMs = stage.options.journal.atMs();
   const said: string[] = [];
   const result = await runWithDeadline({
     ...stage.wrapped(plan, options.argv),
-    idleMs,
+    idleMs: options.idleMs ?? stage.limits.idleMs,
     totalMs: runMs,
     progress: [OUTPUTS_GLOB],
     retries: options.retries,

@@ -159,15 +159,18 @@ async function prove(stage: DrillStage, monitor: Spawned, job: Spawned): Promise
   const sightingOf = async () => {
     const outputs = listArtifacts(stage.spec);
     const newestMs = Math.max(0, ...outputs.map((output) => output.mtimeMs));
+    // The ages first: a look at the process table takes its time on a busy machine.
+    const silentMs = clock.wallMs() - newestMs;
     const beat = (await Deno.stat(stage.path(MONITOR_BEAT_NAME))).mtime?.getTime() ?? null;
+    const signAgeMs = beat === null ? null : clock.wallMs() - beat;
     return {
       monitorPid: monitor.pid,
       table: await readProcessTable(),
-      signAgeMs: beat === null ? null : clock.wallMs() - beat,
+      signAgeMs,
       signLimitMs,
       hasAlerted: stage.exists(MONITOR_ALERTS_NAME),
       job: (await driver.alive()).filter((row) => row.pid === job.pid),
-      silentMs: clock.wallMs() - newestMs,
+      silentMs,
       silentMsMin,
     };
   };
@@ -186,7 +189,9 @@ async function prove(stage: DrillStage, monitor: Spawned, job: Spawned): Promise
 
 /** Runs the job under the repair's two watchers, and does to the first what was done to the monitor. */
 async function watchedAttempt(stage: DrillStage): Promise<HeartbeatResult> {
-  const limitMs = stage.parameter("limitMs");
+  // Where the job is healthy, a busy machine must not make it look hung.
+  const isHealthy = !stage.armed || stage.variant === SLOW;
+  const limitMs = stage.parameter(isHealthy ? "healthyLimitMs" : "limitMs");
   const words = ["--limit", `${limitMs}ms`, "--progress", OUTPUTS_GLOB, "--", "sh", "worker.sh"];
   let result: HeartbeatResult | null = null;
   let harmed = false;
@@ -215,7 +220,7 @@ async function watchedAttempt(stage: DrillStage): Promise<HeartbeatResult> {
       beatFile: stage.path("../watcher.beat"),
       everyMs: stage.parameter("everyMs"),
       graceMs: stage.limits.graceMs,
-      restarts: 2,
+      restarts: stage.parameter("restarts"),
       onWatcher: (pid) => void harming.push(harm(pid)),
       say: (text) => said.push(text),
       stop: stage.stop,
@@ -231,7 +236,7 @@ async function watchedAttempt(stage: DrillStage): Promise<HeartbeatResult> {
 
 /** Somebody keeps the beat file fresh while the watcher itself stands still. */
 async function touchAgainAndAgain(stage: DrillStage, beat: string): Promise<void> {
-  const script = 'while :; do touch "$1"; sleep 0.02; done';
+  const script = 'while touch "$1"; do sleep 0.02; done';
   const argv = [systemTool("sh"), "-c", script, "toucher", beat];
   await stage.neighbours.start("toucher", argv, stage.workspace, stage.environment());
 }
@@ -258,7 +263,7 @@ function judge(stage: DrillStage, { alarms, jobStarts, run }: HeartbeatResult): 
     );
     return;
   }
-  const hasSeen = kinds.includes("no-progress") && jobStarts === 2;
+  const hasSeen = kinds.includes("no-progress") && jobStarts > 1;
   stage.find(
     "hang-noticed",
     hasSeen,

@@ -50,10 +50,9 @@ export const hungProcess: Scene = {
   },
 
   async naive(stage) {
-    const before = listArtifacts(stage.spec).length;
     const attempt = await stage.attempt(planOf(stage), { argv: stage.naiveArgv });
     const after = attempt.artifactsAfter.length;
-    const isHung = attempt.phase.limitHit !== null && after === before;
+    const isHung = attempt.phase.limitHit !== null && after <= stage.parameter("afterUnits");
     stage.find(
       "hung",
       !isHung,
@@ -66,10 +65,15 @@ export const hungProcess: Scene = {
 
   async repair(stage) {
     const argv = [systemTool("sh"), "-c", FIRST_START];
-    const job = runUnderDeadline(stage, planOf(stage), { argv, retries: 1 });
+    const retries = stage.parameter("retries");
+    // A healthy job is not to be ended because this machine is busy.
+    const idleMs = stage.armed ? stage.limits.idleMs : stage.limits.runMs;
+    let isOver = false;
+    const job = runUnderDeadline(stage, planOf(stage), { argv, retries, idleMs })
+      .finally(() => isOver = true);
     job.catch(() => {}); // Awaited below, after the look at the hang.
-    if (stage.armed) await proveHangSoon(stage);
-    await stage.repairAttempt(deadlineWords(stage, 1), async () => {
+    if (stage.armed) await proveHangSoon(stage, () => isOver);
+    await stage.repairAttempt(deadlineWords(stage, retries), async () => {
       const deadline = await job;
       noteFirstAttempt(stage, deadline);
       deliverLate(stage, deadline);
@@ -110,10 +114,11 @@ async function proveHang(stage: DrillStage, silentMs = stage.limits.idleMs): Pro
 }
 
 /** In the repaired half the lab looks earlier than the repair acts, and only looks. */
-async function proveHangSoon(stage: DrillStage): Promise<void> {
+async function proveHangSoon(stage: DrillStage, isOver: () => boolean): Promise<void> {
   const silentMs = stage.parameter("provenAfterMs");
   const { clock, signal } = stage.options;
   const isSilent = () => {
+    if (isOver()) return true;
     const outputs = listArtifacts(stage.spec);
     const newestMs = Math.max(0, ...outputs.map((output) => output.mtimeMs));
     return outputs.length === stage.parameter("afterUnits") &&

@@ -73,7 +73,7 @@ export const providerOutage: Scene = {
     const before = provider.log().entries.length;
     const deliveries: Delivery[] = [];
     const post = outboxPost(stage, {
-      send: (unit, key) => askCarefully(provider, unit, key, limitsOf(stage)),
+      send: (unit, key) => askCarefully(provider, unit, key, limitsOf(stage, unit)),
       wasSent: () => Promise.resolve(false),
       policy: policyOf(stage),
       onDelivery: (_unit, delivery) => deliveries.push(delivery),
@@ -140,8 +140,14 @@ function planOf(stage: DrillStage): WorkerPlan {
   return stage.plan({ order: "answer-first" });
 }
 
-function limitsOf(stage: DrillStage) {
-  return { eventLimitMs: stage.parameter("eventLimitMs"), signal: stage.options.signal };
+/** The limit is short where the provider is to be silent, and only there: machines can be busy. */
+function limitsOf(stage: DrillStage, unit: string) {
+  const isSilent = stage.armed && STALLS.includes(stage.variant) &&
+    stage.units.indexOf(unit) >= stage.parameter("afterUnits");
+  return {
+    eventLimitMs: stage.parameter(isSilent ? "eventLimitMs" : "longEventLimitMs"),
+    signal: stage.options.signal,
+  };
 }
 
 function policyOf(stage: DrillStage): OutboxPolicy {
@@ -156,7 +162,7 @@ function policyOf(stage: DrillStage): OutboxPolicy {
 /** One careful request for each unit and no second one: the job as it meets the outage. */
 function carefulPost(stage: DrillStage, provider: Provider): CourierHandler {
   return async (unit) => {
-    const answer = await askCarefully(provider, unit, effectKey(unit), limitsOf(stage));
+    const answer = await askCarefully(provider, unit, effectKey(unit), limitsOf(stage, unit));
     return answer.sent === true ? "sent" : `not: ${answer.why}`;
   };
 }

@@ -116,15 +116,16 @@ const STEP_TEXTS: Record<string, string> = {
 
 /** One line that says where we are, rewritten as things happen. */
 function progressLine({ out }: CommandContext, total: number) {
-  let head = "";
+  const heads = new Map<DrillRun, string>();
   return {
     begin(run: DrillRun, index: number): void {
-      head = `[${index + 1}/${total}] ${run.drill.id} (${run.variant}), ${run.mode}`;
+      const head = `[${index + 1}/${total}] ${run.drill.id} (${run.variant}), ${run.mode}`;
+      heads.set(run, head);
       out.progress(`${head}: starting`);
     },
-    journal(_run: DrillRun, entry: JournalEntry): void {
+    journal(run: DrillRun, entry: JournalEntry): void {
       const text = STEP_TEXTS[entry.type];
-      if (text !== undefined) out.progress(`${head}: ${text}`);
+      if (text !== undefined) out.progress(`${heads.get(run) ?? ""}: ${text}`);
     },
   };
 }
