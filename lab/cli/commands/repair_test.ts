@@ -95,6 +95,19 @@ for (const [signal, code] of [["SIGTERM", 143], ["SIGINT", 130], ["SIGHUP", 129]
     }));
 }
 
+Deno.test("repair --nohup does not mind a HUP", () =>
+  inFolder(async (dir) => {
+    const job = "echo $$ >pid; while ! [ -e enough ]; do sleep 0.05; done; exit 6";
+    await using wrapper = await startWrapper(
+      dir,
+      ["deadline", "--total", "60s", "--nohup", "--", "sh", "-c", job],
+    );
+    await textOf(`${dir}/pid`);
+    wrapper.child.kill("SIGHUP");
+    await Deno.writeTextFile(`${dir}/enough`, "");
+    assertEquals((await wrapper.child.status).code, 6);
+  }));
+
 Deno.test("repair leaves no job behind when the wrapper itself is killed", () =>
   inFolder(async (dir) => {
     await using wrapper = await startWrapper(

@@ -42,7 +42,18 @@ export const GRACE_FLAG: DurationFlag = seconds(
 );
 
 /** The flags that every wrapper has. */
-export const WRAPPER_FLAGS: readonly FlagSpec[] = [GRACE_FLAG, RESULT_FLAG];
+export const WRAPPER_FLAGS: readonly FlagSpec[] = [
+  GRACE_FLAG,
+  RESULT_FLAG,
+  {
+    kind: "boolean",
+    name: "nohup",
+    // Deno sets a handler of its own for HUP when it starts, so what nohup asked for is lost.
+    summary:
+      "Do not mind a HUP, as from a terminal that is closed (the program nohup cannot tell us)",
+    group: "Every repair",
+  },
+];
 
 /** A length of time in seconds, up to 30 days. */
 export function seconds(
@@ -94,7 +105,7 @@ export async function runRepair(
   const say = (message: string) =>
     context.out.err(`failure-lab repair ${module}: ${visible(message, { keepNewlines: true })}`);
   const resultFile = context.flags.string("result");
-  const hangUp = listenForHangUp();
+  const hangUp = listenForHangUp(context.rest.length > 0 && context.flags.boolean("nohup"));
   const stop = {
     signal: AbortSignal.any([context.signal, hangUp.signal]),
     name: () =>
@@ -132,9 +143,10 @@ export function runWrapped(
   return runJob({ argv: context.rest, clock: context.clock, ...more, ...tools });
 }
 
-function listenForHangUp(): { signal: AbortSignal; close: () => void } {
+function listenForHangUp(isIgnored: boolean): { signal: AbortSignal; close: () => void } {
   const controller = new AbortController();
-  const listener = () => controller.abort();
+  // Also where HUP is to be ignored a listener is needed: without one, it ends the program.
+  const listener = () => isIgnored || controller.abort();
   Deno.addSignalListener("SIGHUP", listener);
   return {
     signal: controller.signal,
