@@ -128,6 +128,7 @@ Deno.test("compareRuns() takes chance for chance, and no time for a fair one whe
   const slower = (ms: number) => known((record) => record.recoveryMs = ms);
   assertEquals(compare(slower(1000), slower(1400)).result, "same");
   assertEquals(compare(slower(100), slower(590)).result, "same");
+  assertEquals(compare(slower(2000), slower(2700)).result, "same");
   assertEquals(compare(slower(1000), slower(1600)).result, "worse");
   assertEquals(compare(slower(1600), slower(1000)).result, "better");
   const earlier = known((record) => {
@@ -145,6 +146,7 @@ Deno.test("compareRuns() calls what is only unproven now neither better nor the 
   for (const before of [known(lacking), doubtful]) {
     const result = compare(before, doubtful);
     assertEquals([result.result, result.pairs[0]?.change], ["unclear", "unclear"]);
+    assert(!result.pairs[0]?.better.some((text) => text.startsWith("verdict")));
     assertStringIncludes(result.sentence, "The run cannot be told");
   }
 });

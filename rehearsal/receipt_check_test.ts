@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { damaged, goodRecord, outputs } from "../lab/_grader_fixtures.ts";
-import { leavesOf } from "./_receipt_chain.ts";
+import { leavesOf, marksOf, sectionHash } from "./_receipt_chain.ts";
 import { forged, receiptOf } from "./_receipt_fixtures.ts";
 import { type Receipt, receiptText } from "./receipt.ts";
 import { checkReceipt } from "./receipt_check.ts";
@@ -49,6 +49,7 @@ Deno.test("checkReceipt() names a value that was taken out or put in", () => {
   assert(placesIn(out).includes("run-1/control /controlSkipped"));
   const put = changed(({ sections }) => sections[3]!.body.extra = 1);
   assert(placesIn(put).includes("run-1/control /extra"));
+  assertStringIncludes(checkReceipt(put).problems[0]?.text ?? "", "was added");
   const moved = changed(({ sections }) => {
     const { command, ...rest } = sections[0]!.body;
     sections[0]!.body = { ...rest, command: command ?? null };
@@ -69,8 +70,23 @@ Deno.test("checkReceipt() names every mark, hash and link that was changed", () 
     }
     const renamed = changed(({ sections }) => sections[index]!.name = "other");
     assert(placesIn(renamed).includes("other -"), name);
+    assert(checkReceipt(renamed).problems.some(({ text }) => text.includes("seal does not fit")));
   }
   assertEquals(placesIn(changed((receipt) => receipt.end = "a".repeat(64))), ["- /end"]);
+});
+
+Deno.test("checkReceipt() sees a section that was changed and sealed again by itself", () => {
+  for (const [index, { name, body }] of RECEIPT.sections.entries()) {
+    const text = changed(({ sections }) => {
+      const section = sections[index]!;
+      section.body = { ...body, more: 1 };
+      section.marks = marksOf(section.body);
+      section.sha256 = sectionHash(section, index);
+    });
+    const next = RECEIPT.sections[index + 1]?.name;
+    const place = next === undefined ? "- /end" : `${next} -`;
+    assert(placesIn(text).includes(place), `${name} sealed again`);
+  }
 });
 
 Deno.test("checkReceipt() refuses a flipped bit at any place, in whichever bit", () => {

@@ -57,6 +57,8 @@ Deno.test("checkOutputs() opens nothing outside the project, whatever a receipt 
   const read = projectFiles(project);
   for (const path of paths) assertEquals(Object.keys(read(path)), ["problem"], path);
   assertEquals(Object.keys(read("out/1.md")), ["sha256", "bytes"]);
+  // A way out and in again is a way out: what is there now says nothing about later.
+  assertEquals(Object.keys(read("out/../../project/out/1.md")), ["problem"]);
   const outside = damaged((record) => {
     record.contract.declared = { artifacts: { paths: ["../*", "/etc/*", "out/*.md"] } };
   });

@@ -150,6 +150,12 @@ Deno.test("makeReceipt() puts one stand-in for each kind of place, and leaves th
   for (const [text, expected] of cases) assertEquals(clean(text), expected);
 });
 
+Deno.test("makeReceipt() names the narrowest place that it knows", () => {
+  const context = { reportDir: `${PROJECT}/before`, tempDirs: [`${PROJECT}/tmp`] };
+  const text = `${PROJECT}/before/x ${PROJECT}/tmp/y ${PROJECT}/z`;
+  assertEquals(clean(text, context), "<report>/x <temp>/y <project>/z");
+});
+
 Deno.test("makeReceipt() does not take common words for names of people or machines", () => {
   const context = { users: ["root", "me"], host: "localhost", home: "/root" };
   const text = "root of me on localhost";

@@ -87,7 +87,6 @@ function reportFile(name: string, argument: string): string {
   try {
     const info = Deno.statSync(asked);
     const path = info.isDirectory ? join(asked, REPORT_FILES.json) : asked;
-    if (info.isDirectory) Deno.statSync(path);
     return Deno.realPathSync(path);
   } catch (error) {
     const isFolder = isDirectory(asked);
