@@ -60,10 +60,7 @@ const PROVIDERS: ReadonlySet<string> = new Set([
 /** A name that ends with these words holds a secret, or the address that it is sent to. */
 const ACCESS: readonly string[] = [
   "API_BASE",
-  "API_URL",
   "APIKEY",
-  "BASE_URL",
-  "BEARER_TOKEN",
   "CREDENTIALS",
   "CUSTOM_HEADERS",
   "ENDPOINT",
@@ -94,9 +91,7 @@ const SUFFIX_REGEXP = /(_(\d+|DEV|FILE|LIVE|PROD|PRODUCTION|STAGING|TEST))+$/;
 
 /** Whether a variable gives access to a real provider, by its name. */
 export function isProviderVariable(name: string): boolean {
-  const plain = name.toUpperCase();
-  if (EXACT.has(plain)) return true;
-  const core = plain.replace(SUFFIX_REGEXP, "");
+  const core = name.toUpperCase().replace(SUFFIX_REGEXP, "");
   if (EXACT.has(core)) return true;
   return core.split("_").some((word) => PROVIDERS.has(word)) &&
     ACCESS.some((words) => core.endsWith(`_${words}`));

@@ -67,6 +67,24 @@ Deno.test("isProviderVariable() knows keys and addresses of model providers", ()
   ) assertEquals(isProviderVariable(name), true, name);
 });
 
+Deno.test("isProviderVariable() knows each provider by each kind of access", () => {
+  const providers = "AI21 ANTHROPIC ANYSCALE ARK BEDROCK CEREBRAS CLAUDE CODEX COHERE COPILOT " +
+    "CURSOR DASHSCOPE DEEPINFRA DEEPSEEK FIREWORKS GEMINI GENAI GROK GROQ HF HUGGING HUGGINGFACE " +
+    "HUGGINGFACEHUB LITELLM MINIMAX MISTRAL MOONSHOT NVIDIA OLLAMA OPENAI OPENCODE OPENROUTER " +
+    "PERPLEXITY PPLX QWEN REPLICATE SAMBANOVA TOGETHER TOGETHERAI VERTEX VERTEXAI VOYAGE WATSONX " +
+    "XAI ZAI ZHIPU ZHIPUAI";
+  const kinds = "API_BASE API_KEY API_KEYS API_URL APIKEY AUTH_TOKEN BASE_URL BEARER_TOKEN " +
+    "CREDENTIALS CUSTOM_HEADERS ENDPOINT KEY SECRET TOKEN URL";
+  for (const provider of providers.split(" ")) {
+    for (const kind of kinds.split(" ")) {
+      assertEquals(isProviderVariable(`${provider}_${kind}`), true, `${provider}_${kind}`);
+    }
+  }
+  for (const name of ["CLAUDE_CODE_USE_FOUNDRY", "GITHUB_MODELS_TOKEN", "GOOGLE_API_KEY_2"]) {
+    assertEquals(isProviderVariable(name), true, name);
+  }
+});
+
 Deno.test("isProviderVariable() leaves everything else alone", () => {
   for (
     const name of [
