@@ -69,11 +69,9 @@ export function isSameLock(a: FoundLock | null, b: FoundLock): boolean {
 /** Asks everybody who can say something about a lock's owner. */
 export async function askWitnesses(path: string, lock: FoundLock, here: Place): Promise<Witnesses> {
   const token = lock.owner.kind === "lease" ? lock.owner.record.token : "0".repeat(32);
-  const [table, openers, kernelLock] = await Promise.all([
-    readJobTable(token),
-    findOpeners(path),
-    findKernelLock(path),
-  ]);
+  const [table, openers] = await Promise.all([readJobTable(token), findOpeners(path)]);
+  // Afterwards: while it asks, it has the file open itself, and would be taken for an opener.
+  const kernelLock = await findKernelLock(path);
   return {
     here,
     table,
