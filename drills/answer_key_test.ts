@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import type { Check, Grade } from "../lab/mod.ts";
 import { type Expectation, expectationFor, isMet, loadAnswerKey, MODES } from "./answer_key.ts";
-import { KitFileError, loadDrills } from "./definition.ts";
+import { drillsFolder, KitFileError, loadDrills } from "./definition.ts";
 import { SCENES } from "./scenes/mod.ts";
 
 function gradeOf(verdict: Grade["verdict"], reasonId: string | null, checks: Check[] = []): Grade {
@@ -68,4 +68,35 @@ Deno.test("isMet() wants the verdict, the deciding reason and the named checks",
   assert(!isMet(control, gradeOf("unproven", "x", [check("left-alone", "bad")])));
   const both = [check("left-alone", "ok"), check("left-alone", "bad")];
   assert(!isMet(control, gradeOf("unproven", "x", both)));
+});
+
+Deno.test("every drill has a walkthrough that gives the same answers as the key", async () => {
+  const key = loadAnswerKey();
+  for (const { id, fault, page } of loadDrills()) {
+    const text = await Deno.readTextFile(`${drillsFolder()}/answer-keys/${id}.md`);
+    const flat = text.replaceAll(/\s+/g, " ");
+    for (
+      const heading of [
+        "What you see",
+        "Where it became visible",
+        "What the repair does",
+        "The trap",
+        "What to look for",
+      ]
+    ) {
+      assert(text.includes(`\n## ${heading}`), `${id}: ${heading}`);
+    }
+    for (const { id: variant } of fault.variants) {
+      const broken = expectationFor(key, id, "broken", variant);
+      const repaired = expectationFor(key, id, "repaired", variant);
+      const row = text.split("\n").find((line) => line.startsWith(`| \`${variant}\` `)) ?? "";
+      const cells = row.split("|").map((cell) => cell.trim());
+      assertEquals(cells[2], `${broken.verdict}: \`${broken.reasonId}\``, `${id} ${variant}`);
+      const ok = (repaired.ok ?? []).map((each) => `, \`${each}\` ok`).join("");
+      assertEquals(cells[3], `${repaired.verdict}${ok}`, `${id} ${variant}`);
+    }
+    for (const question of page.lookFor) {
+      assert(flat.includes(question.replaceAll(/\s+/g, " ")), `${id}: ${question}`);
+    }
+  }
 });

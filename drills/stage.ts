@@ -243,6 +243,6 @@ export class DrillStage extends Ground {
     const recoveryMs = newestMs > this.#provenWallMs
       ? newestMs - this.#provenWallMs
       : (last.phase.endedMs ?? provenAtMs) - provenAtMs;
-    this.record.recoveryMs = Math.max(0, recoveryMs);
+    this.record.recoveryMs = Math.max(0, Math.round(recoveryMs));
   }
 }

@@ -18,7 +18,8 @@ export interface Deadline {
 export function deadlineWords(stage: DrillStage, retries: number): string[] {
   const { idleMs, runMs } = stage.limits;
   const limits = ["--idle", `${idleMs}ms`, "--total", `${runMs}ms`, "--retries", String(retries)];
-  return ["failure-lab", "repair", "deadline", ...limits, "--", "sh", "worker.sh"];
+  const progress = ["--progress", OUTPUTS_GLOB];
+  return ["failure-lab", "repair", "deadline", ...limits, ...progress, "--", "sh", "worker.sh"];
 }
 
 /** Runs the job under the repair. */

@@ -192,7 +192,8 @@ async function watchedAttempt(stage: DrillStage): Promise<HeartbeatResult> {
   // Where the job is healthy, a busy machine must not make it look hung.
   const isHealthy = !stage.armed || stage.variant === SLOW;
   const limitMs = stage.parameter(isHealthy ? "healthyLimitMs" : "limitMs");
-  const words = ["--limit", `${limitMs}ms`, "--progress", OUTPUTS_GLOB, "--", "sh", "worker.sh"];
+  const flags = ["--limit", `${limitMs}ms`, "--progress", OUTPUTS_GLOB, "--beat", "watcher.beat"];
+  const words = ["failure-lab", "repair", "heartbeat", "run", ...flags, "--", "sh", "worker.sh"];
   let result: HeartbeatResult | null = null;
   let harmed = false;
   const harm = async (pid: number) => {
@@ -210,7 +211,7 @@ async function watchedAttempt(stage: DrillStage): Promise<HeartbeatResult> {
     if (stage.variant === BLIND) await touchAgainAndAgain(stage, beat);
   };
   const harming: Promise<void>[] = [];
-  await stage.repairAttempt(["failure-lab", "repair", "heartbeat", ...words], async () => {
+  await stage.repairAttempt(words, async () => {
     const said: string[] = [];
     result = await runWithHeartbeat({
       ...stage.wrapped(repairedPlan(stage)),
