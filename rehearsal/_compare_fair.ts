@@ -245,12 +245,12 @@ function optionRefusals(old: RunRecord, now: RunRecord): Found[] {
 }
 
 /** What does not make a pair unfair, but should be known. */
-export function warningsOf(pairs: readonly Pair[]): string[] {
+export function warningsOf(pairs: readonly Pair[], isFair: boolean): string[] {
   const first = pairs[0];
   if (first === undefined) return [];
   const [{ record: old }, { record: now }] = first;
   // In a plain rehearsal nothing is drawn. Elsewhere what was drawn is in the records, and the same.
-  const isDrawn = old.kind !== "rehearsal" && old.seed !== now.seed;
+  const isDrawn = isFair && old.kind !== "rehearsal" && old.seed !== now.seed;
   const tool = ({ tool: each }: RunRecord) =>
     `failure-lab ${each.version}, Deno ${each.deno}, ${each.os} ${each.arch}`;
   const isLater = Date.parse(old.startedAt) > Date.parse(now.startedAt);

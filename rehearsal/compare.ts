@@ -92,7 +92,7 @@ export function compareRuns(
   const notes = [
     ...regradeNotes("BEFORE", before, old),
     ...regradeNotes("AFTER", after, now),
-    ...warningsOf(pairs),
+    ...warningsOf(pairs, refusals.length === 0),
     ...unusedDeclarations(pairs, declared),
   ];
   if (refusals.length > 0) return refused(refusals, notes);

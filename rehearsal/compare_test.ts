@@ -353,6 +353,8 @@ Deno.test("compareRuns() warns of swapped sides and other seeds, where a seed dr
   const seeded = compare(known(), known((record) => record.seed = 8));
   assertEquals([seeded.result, seeded.notes.length], ["same", 1]);
   assertStringIncludes(seeded.notes[0] ?? "", "--seed 7");
+  const unfair = known((record) => Object.assign(record, { seed: 8, options: { cutAt: 1 } }));
+  assertEquals(compare(known(), unfair).notes, []);
 });
 
 Deno.test("compareRuns() lists outputs that came, went or have other content", () => {
