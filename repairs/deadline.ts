@@ -107,6 +107,7 @@ export interface DeadlineResult {
 
 /** Most silence that one look can add: time in which we ourselves were stopped does not count. */
 const LOOK_GAP_MS_MAX = 2000;
+const QUIET_MS = 500;
 /** Time for end-of-file on the output once nobody of the job is left. */
 const DRAIN_LIMIT_MS = 1000;
 
@@ -192,7 +193,7 @@ async function superviseOnce(
   let isProvenQuiet = true;
   if (kill !== null) {
     ({ kill, isProvenQuiet } = await proveQuiet(job, kill, options, clock));
-    options.say?.(describeKill(kill) + (isProvenQuiet ? " Nothing was written afterwards." : ""));
+    options.say?.(describeKill(kill) + (isProvenQuiet ? quietText(options) : ""));
   } else if (!await job.drain(DRAIN_LIMIT_MS) && left.length === 0) {
     isProvenQuiet = false;
     options.say?.("The job has ended, but somebody who cannot be seen holds its output open.");
@@ -252,6 +253,14 @@ function idleText(options: DeadlineOptions, idleMs: number): string {
   return `${what} for ${formatDuration(idleMs)} (${options.idleName ?? "--idle"}).`;
 }
 
+/** Claims only what was looked at. */
+function quietText(options: DeadlineOptions): string {
+  const quiet = formatDuration(options.quietMs ?? QUIET_MS);
+  return (options.progress ?? []).length > 0
+    ? ` For ${quiet} nobody came back and no declared file changed.`
+    : ` For ${quiet} nobody came back.`;
+}
+
 function growthProbe(job: Job, options: DeadlineOptions): () => boolean {
   const globs = options.progress ?? [];
   if (globs.length > 0) {
@@ -299,7 +308,7 @@ async function proveQuiet(
   options: DeadlineOptions,
   clock: Clock,
 ): Promise<{ kill: KillRecord; isProvenQuiet: boolean }> {
-  const quietMs = options.quietMs ?? 500;
+  const quietMs = options.quietMs ?? QUIET_MS;
   const globs = options.progress ?? [];
   const cwd = options.cwd ?? Deno.cwd();
   let kill = first;
