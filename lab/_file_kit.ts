@@ -73,11 +73,30 @@ export function makeFileKit(
   // Deno 2.4 has the flags of macOS on Linux as well and takes no notice of these two.
   const [major = 0, minor = 0] = Deno.version.deno.split(".").map(Number);
   const ignoresFlags = major < 2 || (major === 2 && minor < 9);
-  const flags = ignoresFlags ? O_RDONLY : O_RDONLY | O_NONBLOCK | O_NOFOLLOW;
 
-  function open(path: string): number {
-    if (ignoresFlags && !Deno.lstatSync(path).isFile) refuse(path);
-    return fs.openSync(path, flags);
+  /** What is opened for reading: a number of node:fs, or a file of Deno, which is faster in 2.4. */
+  interface Opened {
+    read(into: Uint8Array): number;
+    isFile(): boolean;
+    close(): void;
+  }
+
+  function open(path: string): Opened {
+    if (ignoresFlags) {
+      if (!Deno.lstatSync(path).isFile) refuse(path);
+      const file = Deno.openSync(path);
+      return {
+        read: (into) => file.readSync(into) ?? 0,
+        isFile: () => file.statSync().isFile,
+        close: () => file.close(),
+      };
+    }
+    const file = fs.openSync(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
+    return {
+      read: (into) => fs.readSync(file, into, 0, into.length, null),
+      isFile: () => fs.fstatSync(file).isFile(),
+      close: () => fs.closeSync(file),
+    };
   }
 
   function refuse(path: string): never {
@@ -90,16 +109,16 @@ export function makeFileKit(
     const file = open(path);
     try {
       // One more than expected, so that a file that grew is noticed.
-      return fs.readSync(file, buffer, 0, bytes + 1, null) === bytes ? bytes : -1;
+      return file.read(buffer.subarray(0, bytes + 1)) === bytes ? bytes : -1;
     } finally {
-      fs.closeSync(file);
+      file.close();
     }
   }
 
-  function openRegular(path: string): number {
+  function openRegular(path: string): Opened {
     const file = open(path);
-    if (fs.fstatSync(file).isFile()) return file;
-    fs.closeSync(file);
+    if (file.isFile()) return file;
+    file.close();
     refuse(path);
   }
 
@@ -152,14 +171,14 @@ export function makeFileKit(
       try {
         const hash = crypto.createHash("sha256");
         let bytes = 0;
-        for (let count; (count = fs.readSync(file, buffer, 0, chunkBytes, null)) > 0;) {
+        for (let count; (count = file.read(buffer)) > 0;) {
           hash.update(buffer.subarray(0, count));
           bytes += count;
           yield;
         }
         return { sha256: hash.digest("hex"), bytes };
       } finally {
-        fs.closeSync(file);
+        file.close();
       }
     },
     copySmall(file, wantsHash) {
@@ -192,7 +211,7 @@ export function makeFileKit(
         try {
           const hash = wantsHash ? crypto.createHash("sha256") : null;
           let position = 0;
-          for (let count; (count = fs.readSync(from, buffer, 0, chunkBytes, null)) > 0;) {
+          for (let count; (count = from.read(buffer)) > 0;) {
             hash?.update(buffer.subarray(0, count));
             if (file.sparse) writeSparse(out, position, count);
             else writeAll(out, 0, count);
@@ -206,7 +225,7 @@ export function makeFileKit(
           out.close();
         }
       } finally {
-        fs.closeSync(from);
+        from.close();
       }
     },
   };

@@ -208,25 +208,32 @@ class Survey {
     }
     this.#add(key, entry, root, report);
     if (entry.kind !== "directory") return;
-    const ignored = (root.ignore ?? []).map(ignoreRule);
+    const isKnownByItsPath = key === entry.path;
+    const keyOf = (relative: string) => `${key}/${relative}`;
     const problem = await walkTree(entry.path, (child) => {
-      this.#add(`${key}/${child.relative}`, child, root, report);
+      this.#add(isKnownByItsPath ? child.path : keyOf(child.relative), child, root, report);
       return report.truncated ? "stop" : undefined;
     }, {
       deep: root.depth === "full",
-      skip: (relative, name) => {
-        const own = `${key}/${relative}`;
-        const isLeftOut = ignored.some((rule) => rule(relative, name)) || this.#isExcluded(own) ||
-          this.#isExcluded(`${entry.path}/${relative}`);
-        if (isLeftOut) this.excluded.add(own);
-        return isLeftOut;
-      },
+      skip: this.#skipRule(root, entry.path, key),
       signal: this.#options.signal,
     });
     if (problem !== null) {
       this.entries.set(key, { ...absent(), kind: "unreadable", problem });
       note(report, key, problem);
     }
+  }
+
+  #skipRule(root: WatchRoot, path: string, key: string): (path: string, name: string) => boolean {
+    const ignored = (root.ignore ?? []).map(ignoreRule);
+    if (ignored.length === 0 && (this.#options.exclude ?? []).length === 0) return () => false;
+    return (relative, name) => {
+      const own = `${key}/${relative}`;
+      const isLeftOut = ignored.some((rule) => rule(relative, name)) || this.#isExcluded(own) ||
+        (key !== path && this.#isExcluded(`${path}/${relative}`));
+      if (isLeftOut) this.excluded.add(own);
+      return isLeftOut;
+    };
   }
 
   #isExcluded(path: string): boolean {

@@ -1,7 +1,7 @@
 // Started from source by copy.ts and hash.ts: does file work with rights narrowed to it, as the
 // driver of a rehearsal does, and prints the milliseconds.
 //
-// Arguments: copy|hash, alone|helped, FROM, and for a copy TO, below a folder named like a lab.
+// Arguments: copy|copy-hashed|looks, alone|helped, FROM, and for a copy TO, below a folder named like a lab.
 
 import { startFileHelper } from "../../lab/file_crew.ts";
 import type { FileWork } from "./_file_work_worker.ts";
@@ -26,7 +26,7 @@ const done = Promise.withResolvers<number>();
 worker.onmessage = ({ data }) => done.resolve(data);
 worker.onerror = (event) => done.reject(new Error(event.message));
 const port = how === "helped" ? helper.port : null;
-const work: FileWork = { what: what === "copy" ? "copy" : "hash", from, to, port };
+const work = { what, from, to, port } as FileWork;
 worker.postMessage(work, port === null ? [] : [port]);
 const tookMs = await done.promise;
 worker.terminate();

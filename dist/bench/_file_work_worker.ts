@@ -2,12 +2,13 @@
 
 /// <reference lib="deno.worker" />
 import { copyProject } from "../../rehearsal/project_copy.ts";
-import { snapshotWatchList } from "../../lab/containment.ts";
+import { compareSnapshots, snapshotWatchList } from "../../lab/containment.ts";
 import { ALONE, openFileCrew } from "../../lab/file_crew.ts";
 
 /** What to do. */
 export interface FileWork {
-  what: "copy" | "hash";
+  /** A copy without and with hashes, or the two looks of a run at a watch list. */
+  what: "copy" | "copy-hashed" | "looks";
   from: string;
   /** Where the copy comes to be; empty when nothing is copied. */
   to: string;
@@ -20,8 +21,9 @@ const scope = self as unknown as DedicatedWorkerGlobalScope;
 scope.onmessage = async ({ data }: MessageEvent<FileWork>) => {
   const { what, from, to, port } = data;
   using crew = port === null ? ALONE : openFileCrew({ port });
+  const look = () => snapshotWatchList([{ path: from, depth: "full" }], { crew });
   const startMs = performance.now();
-  if (what === "copy") await copyProject({ from, to, crew });
-  else await snapshotWatchList([{ path: from, depth: "full" }], { crew });
+  if (what === "looks") compareSnapshots(await look(), await look());
+  else await copyProject({ from, to, crew, hash: what === "copy-hashed" });
   scope.postMessage(performance.now() - startMs);
 };

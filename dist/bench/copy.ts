@@ -1,4 +1,4 @@
-// How long the copy of a project of 10,000 files takes, hashing included, against `cp -a`.
+// How long the copy of a project of 10,000 files takes against `cp -a`, with rights narrowed to it.
 
 import { fileWorkMs, makeManyFiles, takeTurns, timeOf } from "./_many_files.ts";
 import type { Bench } from "./bench.ts";
@@ -13,20 +13,25 @@ export const copy: Bench = {
     const lab = `${context.dir}/failure-lab-bench`;
     await makeManyFiles(from);
     await Deno.mkdir(lab);
-    const ours = (how: string) => (turn: number) =>
-      fileWorkMs(context, ["copy", how, from, `${lab}/${how}-${turn}`]);
-    const [cpMs = NaN, helpedMs = NaN, aloneMs = NaN] = await takeTurns([
+    const ours = (what: string, how: string) => (turn: number) =>
+      fileWorkMs(context, [what, how, from, `${lab}/${what}-${how}-${turn}`]);
+    const [cpMs = NaN, copyMs = NaN, aloneMs = NaN, hashedMs = NaN] = await takeTurns([
       (turn) => timeOf("cp", ["-a", from, `${lab}/cp-${turn}`]),
-      ours("helped"),
-      ours("alone"),
+      ours("copy", "helped"),
+      ours("copy", "alone"),
+      ours("copy-hashed", "helped"),
     ], TURNS);
-    const row = (name: string, tookMs: number, bar: number | undefined) => ({
-      name: `copy of 10,000 files${name} / cp -a (ratio)`,
+    const row = (how: string, tookMs: number, bar: number | undefined) => ({
+      name: `copy of 10,000 files${how} / cp -a (ratio)`,
       ours: `${tookMs.toFixed(0)} ms`,
       reference: `${cpMs.toFixed(0)} ms`,
       figure: tookMs / cpMs,
       bar,
     });
-    return [row("", helpedMs, 1.5), row(" on one thread", aloneMs, undefined)];
+    return [
+      row("", copyMs, 1.5),
+      row(", one thread", aloneMs, undefined),
+      row(", with hashes", hashedMs, undefined),
+    ];
   },
 };
