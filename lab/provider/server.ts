@@ -79,6 +79,13 @@ export interface Provider extends AsyncDisposable {
 const CONNECTIONS_MAX = 256;
 
 /**
+ * Deno 2.4.2 takes the backlog for a number of connections in all: it counts each one, never counts
+ * one off, and stops accepting when the count has passed the backlog. The system itself cuts this
+ * number down to what it allows.
+ */
+const BACKLOG = 2 ** 30 - 1;
+
+/**
  * Starts a provider on a free port of 127.0.0.1.
  *
  * @throws {TypeError} If the key does not begin with `sk-lab-fake`, or a schedule field is wrong.
@@ -137,7 +144,7 @@ class Switchboard {
   listen(): Promise<number> {
     return new Promise((resolve, reject) => {
       this.#server.once("error", reject);
-      this.#server.listen(0, "127.0.0.1", () => {
+      this.#server.listen(0, "127.0.0.1", BACKLOG, () => {
         this.#server.off("error", reject);
         this.#server.on("error", (error) => this.#failures.push(error));
         const address = this.#server.address();
