@@ -28,9 +28,7 @@ export class Wire {
   readonly #queue: Uint8Array[] = [];
   #queuedBytes = 0;
   #ended = false;
-  #closed = false;
   #wake: (() => void) | null = null;
-  #abandonWrite: (() => void) | null = null;
 
   /** @param socket A socket with `allowHalfOpen`, so that a client may close its half first. */
   constructor(socket: Socket) {
@@ -49,9 +47,7 @@ export class Wire {
     socket.on("end", end);
     socket.on("error", end); // a reset by the client; "close" follows
     socket.on("close", () => {
-      this.#closed = true;
       end();
-      this.#abandonWrite?.();
       closed.resolve();
     });
   }
@@ -69,18 +65,16 @@ export class Wire {
   }
 
   /**
-   * Hands bytes to the kernel. One write at a time.
+   * Hands bytes to the kernel.
    *
    * @throws {WireClosedError} If the connection has ended.
    */
   async write(bytes: Uint8Array): Promise<void> {
     await new Promise<void>((resolve, reject) => {
-      const abandon = (cause?: unknown) => {
-        reject(new WireClosedError("Cannot write as the connection has ended", { cause }));
-      };
-      this.#abandonWrite = abandon; // the socket does not call back for a write that it gave up
-      if (this.#closed) abandon();
-      this.#socket.write(bytes, (error) => error ? abandon(error) : resolve());
+      this.#socket.write(bytes, (cause) => {
+        if (!cause) resolve();
+        else reject(new WireClosedError("Cannot write as the connection has ended", { cause }));
+      });
     });
   }
 

@@ -76,6 +76,7 @@ Deno.test("a used-up quota outlasts the run, and OpenAI names it", async () => {
 Deno.test("a fault reaches shell jobs as a status and one line of text", async () => {
   await using provider = await startFaulty({ kind: "503" });
   const response = await post(provider, "/lab/unit/a", {});
+  assertEquals(response.headers.get("content-type"), "text/plain; charset=utf-8");
   assertEquals([response.status, await response.text()], [
     503,
     "error 503: Service unavailable\n",
