@@ -1,6 +1,7 @@
 // Finding outputs, and reading them.
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
+import { makeSocket } from "../tests/support/special_files.ts";
 import { makeTestDir } from "../tests/support/temp_dir.ts";
 import {
   type ArtifactGlimpse,
@@ -120,7 +121,7 @@ Deno.test("listArtifacts() counts files only, and never opens a fifo", async () 
   await makeFifo(`${dir.path}/out/fifo.md`);
   await Deno.symlink("fifo.md", `${dir.path}/out/to-fifo.md`);
   await Deno.symlink("folder.md", `${dir.path}/out/to-folder.md`);
-  using _socket = Deno.listen({ transport: "unix", path: `${dir.path}/out/socket.md` });
+  await makeSocket(`${dir.path}/out/socket.md`);
   assertEquals(paths(dir.path, "out/*.md", "out/fifo.md", "out/to-fifo.md"), ["out/1.md"]);
   assertEquals(readArtifacts({ root: dir.path, globs: ["out/*"] }).length, 1);
 });

@@ -223,6 +223,8 @@ Deno.test("every command is called as the registry calls it, and its examples ar
       }
       for (const flag of one.flags) {
         assert(/^[a-z][a-z0-9-]*[a-z]$/.test(flag.name), flag.name);
+        // "--no-x" is read as the opposite of a switch "x".
+        assert(!flag.name.startsWith("no-"), `${one.name} --${flag.name}`);
         assert(!flag.summary.endsWith("."), `${one.name} --${flag.name}`);
       }
       assertEquals(new Set(one.flags.map((flag) => flag.name)).size, one.flags.length, one.name);

@@ -24,7 +24,7 @@ function readOptions({ flags, clock }: CommandContext, { say, stop }: RepairTool
     ownerName: flags.string("owner-name"),
     staleAfterMs: flags.durationMs("stale-after"),
     progress: flags.strings("progress"),
-    noProcess: flags.string("no-process"),
+    noProcess: flags.string("unless-running"),
     say,
     signal: stop.signal,
     clock,
@@ -93,7 +93,7 @@ export const command: Command = {
     },
     {
       kind: "string",
-      name: "no-process",
+      name: "unless-running",
       valueName: "PROGRAM",
       summary: "With --stale-after: not while a program of this name runs, for example git",
       group: "When the owner is not known",
@@ -109,16 +109,16 @@ export const command: Command = {
     },
     {
       line: "failure-lab repair lease --lock .git/index.lock --clear-only --stale-after 10m " +
-        "--no-process git -- git commit -am work",
+        "--unless-running git -- git commit -am work",
       does: "Move a left-over lock of git away, with proof, then commit",
     },
   ],
   run(context) {
     const { flags } = context;
     if (!flags.given("lock")) throw new UsageError("lease needs the lock: --lock run.lock");
-    if (!flags.given("stale-after") && (flags.given("no-process") || flags.given("progress"))) {
+    if (!flags.given("stale-after") && (flags.given("unless-running") || flags.given("progress"))) {
       throw new UsageError(
-        "--progress and --no-process say when a lock is stale: add --stale-after.",
+        "--progress and --unless-running say when a lock is stale: add --stale-after.",
       );
     }
     return runRepair(context, "lease", async (tools) => {
