@@ -152,6 +152,47 @@ Deno.test("a failure cannot be proven before the job ran or after it recovered",
   });
 });
 
+Deno.test("times that differ by no more than their rounding are no contradiction", () => {
+  assertGrades({
+    "a recovery that starts with its job": ["pass", (r) => at(r.attempts, 0).phase.startedMs = 85],
+    "a proof at the start": ["pass", (r) => {
+      r.fault.provenAtMs = 85;
+      r.recoveryMs = 2300;
+    }],
+    "a proof at the end of the recovery": ["pass", (r) => {
+      r.fault.provenAtMs = 2415;
+      r.recoveryMs = 10;
+    }],
+    "a proof at the end of everything": ["pass", (r) => {
+      r.attempts = [attempt("resume", phase(1600, 4990), [3, 6])];
+      r.fault.provenAtMs = 4995;
+      r.recoveryMs = 5;
+    }],
+  });
+});
+
+Deno.test("a failure that did not come contradicts nothing", () => {
+  const stateOf = (damage: (record: RunRecord) => void) => possibleCheck(damaged(damage)).state;
+  const never = (r: RunRecord) => {
+    r.recoveryMs = null;
+    r.start = null;
+  };
+  assertEquals(
+    stateOf((r) => {
+      never(r);
+      r.fault.delivered = false;
+    }),
+    "ok",
+  );
+  assertEquals(
+    stateOf((r) => {
+      never(r);
+      r.fault.provenAtMs = null;
+    }),
+    "ok",
+  );
+});
+
 Deno.test("one file is listed once, with one content of one length", () => {
   const lists: Record<string, (r: RunRecord) => RunRecord["artifacts"]> = {
     "at the failure": (r) => r.artifactsAtFault,
@@ -206,6 +247,9 @@ Deno.test("effects must add up to what is said about them", () => {
       doubled: [{ key: "1", count: 2 }, { key: "2", count: 2 }],
     }),
   });
+  const doubled = [{ key: "1", count: 3 }, { key: "2", count: 2 }];
+  const record = damaged(effects({ doubled, unreadable: 1, total: 10 }));
+  assertEquals(possibleCheck(record).state, "ok");
 });
 
 Deno.test("what is graded by must be what was declared", () => {
