@@ -17,7 +17,10 @@ export interface KeyGaps {
   attempts: number;
   /** Waits in milliseconds, from the end of a failed attempt to the start of the next one. */
   gapsMs: readonly number[];
-  /** Whether the waits grow; `unknown` with fewer than 3 attempts. */
+  /**
+   * Whether the waits grow; `unknown` with fewer than 3 attempts, and where constant waits are no
+   * more than what Retry-After asked for.
+   */
   grows: Judgement;
   /** Whether every Retry-After was waited for; `unknown` when none was sent and followed. */
   honoursRetryAfter: Judgement;
@@ -94,13 +97,13 @@ function judgeKey(key: string, entries: readonly LogEntry[]): KeyGaps {
     const earlyMs = entry.retryAfterForm === "http-date" ? DATE_EARLY_MS : EARLY_MS;
     honoured.push(gapMs >= entry.retryAfterMs - earlyMs);
   }
-  return {
-    key,
-    attempts: entries.length,
-    gapsMs,
-    ...judgeGrowth(gapsMs),
-    honoursRetryAfter: merge(honoured),
-  };
+  const asked = honoured.length === gapsMs.length && !honoured.includes(false);
+  let growth = judgeGrowth(gapsMs);
+  if (growth.grows === false && asked) {
+    // The provider chose these waits, and a client that keeps to them says nothing of its own.
+    growth = { grows: "unknown", reason: "every wait was as long as Retry-After asked" };
+  }
+  return { key, attempts: entries.length, gapsMs, ...growth, honoursRetryAfter: merge(honoured) };
 }
 
 function judgeGrowth(gapsMs: readonly number[]): { grows: Judgement; reason: string } {

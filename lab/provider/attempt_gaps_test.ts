@@ -1,4 +1,4 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { attemptGaps } from "./attempt_gaps.ts";
 import type { LogEntry } from "./request_log.ts";
 import { makeEntry } from "./_testing.ts";
@@ -64,6 +64,18 @@ Deno.test("attemptGaps() sees whether Retry-After was waited for", () => {
   assertEquals(judge([3000, 2900], asked).honoursRetryAfter, false);
   assertEquals(judge([3000]).honoursRetryAfter, "unknown");
   assertEquals(judge([], asked).honoursRetryAfter, "unknown");
+});
+
+Deno.test("attemptGaps() does not blame a client for constant waits that it was asked for", () => {
+  const asked = { retryAfterMs: 1000, retryAfterForm: "seconds" } as const;
+  const kept = judge([1040, 1010, 1020], asked);
+  assertEquals([kept.grows, kept.honoursRetryAfter], ["unknown", true]);
+  assertEquals(judge([1000, 900, 1000], asked).grows, false);
+  assertEquals(judge([1000, 2000, 4000], asked).grows, true);
+  const [first, second, third] = attemptsWithGaps([1000, 1000], asked);
+  assert(first !== undefined && second !== undefined && third !== undefined);
+  const onceAsked = [first, { ...second, retryAfterMs: null }, third];
+  assertEquals(attemptGaps({ entries: onceAsked }).grows, false);
 });
 
 Deno.test("attemptGaps() allows for the resolution of an HTTP date", () => {
