@@ -217,6 +217,20 @@ Deno.test("a link that was there before the job does not count as cleared", asyn
   await scene.assertOutsideUntouched();
 });
 
+Deno.test("nothing is removed through a folder that was swapped for a link", async () => {
+  await using scene = await Scene.make();
+  await swap(scene, "src", scene.outside);
+  // Forged: b.txt was never in src, so it seems to have been added; it is the one outside.
+  const { restored, removed } = await scene.revert([
+    ...await scene.violations(),
+    violation("src/b.txt"),
+    violation("src/deep"),
+  ]);
+  assertEquals(removed, []);
+  assert(restored.includes("src/a.txt"));
+  await scene.assertRestored();
+});
+
 Deno.test("a backup that does not hold what was there stops the whole revert", async () => {
   const spoil: [Act, string][] = [
     [(s) => Deno.remove(`${s.backupDir}/src/a.txt`), "does not hold it"],
