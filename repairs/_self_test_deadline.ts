@@ -31,9 +31,9 @@ async function aloneIsLeft(dir: string): Promise<string> {
 
 async function hangIsEnded(dir: string): Promise<string> {
   const result = await runWithDeadline(
-    sh("echo 1 >out; while :; do date +%s >beat; sleep 0.05; done", dir, {
+    sh("echo 1 >out; while :; do date +%s >beat; touch out; sleep 0.05; done", dir, {
       idleMs: 600,
-      totalMs: 30_000,
+      totalMs: 5000,
       progress: ["out"],
     }),
   );
@@ -41,7 +41,9 @@ async function hangIsEnded(dir: string): Promise<string> {
   expect(result.exitCode === DEADLINE_EXIT, `exit ${result.exitCode}`);
   expect(attempt?.limit === "idle", `limit ${attempt?.limit}`);
   expect(attempt.kill?.witnesses.markerEmpty === true, "nobody looked whether somebody is left");
-  return `idle limit hit in spite of a beat, after ${Math.round(attempt.elapsedMs)} ms`;
+  return `idle limit hit in spite of a beat and a touched file, after ${
+    Math.round(attempt.elapsedMs)
+  } ms`;
 }
 
 async function retryIsFresh(dir: string): Promise<string> {
@@ -78,7 +80,31 @@ async function orphanIsEnded(dir: string): Promise<string> {
   return "a child that outlived its leader is gone";
 }
 
-/** Tries `deadline` on small real jobs. Takes about five seconds. Requires `ps`, `kill`, `sh`. */
+async function lateOutputIsWaitedFor(dir: string): Promise<string> {
+  const result = await runWithDeadline(
+    sh("(sleep 0.3; echo flushed >late) & exit 0", dir, { totalMs: 30_000, settleMs: 10_000 }),
+  );
+  const text = await Deno.readTextFile(`${dir}/late`).catch(() => "nothing");
+  expect(result.attempts[0]?.kill === null && text === "flushed\n", `it wrote ${text}`);
+  return "a child that was about to end could do so";
+}
+
+async function unquietIsNotProven(dir: string): Promise<string> {
+  let number = 0;
+  const timer = setInterval(() => Deno.writeTextFileSync(`${dir}/out`, `${number++}\n`), 20);
+  try {
+    const result = await runWithDeadline(
+      sh("exec sleep 60", dir, { totalMs: 200, quietMs: 100, progress: ["out"], retries: 1 }),
+    );
+    expect(result.outcome === "not-proven", `outcome ${result.outcome}`);
+    expect(result.attempts.length === 1, "started afresh beside an unknown writer");
+  } finally {
+    clearInterval(timer);
+  }
+  return "while somebody still writes, nothing is proven and nothing started";
+}
+
+/** Tries `deadline` on small real jobs. Takes about eight seconds. Requires `ps`, `kill`, `sh`. */
 export function selfTestDeadline(options: { dir?: string } = {}): Promise<SelfTestResult> {
   return runSelfTest("deadline", {
     "a healthy job is left alone": aloneIsLeft,
@@ -86,5 +112,7 @@ export function selfTestDeadline(options: { dir?: string } = {}): Promise<SelfTe
     "a retry starts afresh, without the old stdin": retryIsFresh,
     "the whole tree is ended, with proof and quiet": wholeTreeIsEnded,
     "what outlives its leader is ended, too": orphanIsEnded,
+    "a child that is about to end may": lateOutputIsWaitedFor,
+    "writes after the end are no quiet": unquietIsNotProven,
   }, options);
 }
