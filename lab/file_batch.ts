@@ -17,7 +17,7 @@ import {
 import { ALONE, type FileCrew, HELPER, HELPER_WORKS, openFileCrew, STOP } from "./file_crew.ts";
 import { Slices } from "./slices.ts";
 
-export type { FileBatch };
+export type { FileBatch, FileKit };
 
 /** Number of files from which on a helper is worth its start. */
 export const CREW_FILES_MIN = 2000;
@@ -44,6 +44,7 @@ export interface FileBatchOptions {
   crew?: FileCrew | undefined;
   /** Files from which on a batch is big. @default {CREW_FILES_MIN} */
   crewFilesMin?: number;
+  /** Ends the work at its next rest when it is aborted. */
   signal?: AbortSignal | undefined;
 }
 
@@ -79,7 +80,11 @@ export class HashQueue implements Disposable {
   readonly #own: FileCrew | null;
   readonly #crew: FileCrew;
 
-  /** @param options See {@linkcode FileBatchOptions}. */
+  /**
+   * Makes an empty queue. Without a crew in the options it opens one of its own.
+   *
+   * @param options See {@linkcode FileBatchOptions}.
+   */
   constructor(options: FileBatchOptions = {}) {
     this.#options = options;
     this.#own = options.crew === undefined ? openFileCrew() : null;

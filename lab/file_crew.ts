@@ -36,6 +36,7 @@ export interface FileCrew extends Disposable {
 export interface FileHelper extends Disposable {
   /** To be transferred to the worker that calls {@linkcode openFileCrew} with it. */
   readonly port: MessagePort;
+  /** Ends the helper. Safe to call twice. */
   close(): void;
 }
 

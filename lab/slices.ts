@@ -13,7 +13,11 @@ export class Slices {
   readonly #signal: AbortSignal | undefined;
   #endMs = performance.now() + SLICE_MS;
 
-  /** @param signal Ends the work at the next rest when it is aborted. */
+  /**
+   * Begins the first slice.
+   *
+   * @param signal Ends the work at the next rest when it is aborted.
+   */
   constructor(signal?: AbortSignal) {
     this.#signal = signal;
   }

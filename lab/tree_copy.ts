@@ -36,18 +36,23 @@ export interface SkippedEntry {
 
 /** A file of a {@linkcode TreePlan}. */
 export interface PlannedFile {
+  /** Relative to the root of the tree. */
   path: string;
+  /** As lstat gave it. */
   info: Deno.FileInfo;
 }
 
 /** What a copy holds. Paths are relative to the root of the tree. */
 export interface TreePlan {
+  /** The root itself. */
   root: Deno.FileInfo;
   /** Parents before children. */
   directories: { path: string; info: Deno.FileInfo }[];
+  /** Regular files. */
   files: PlannedFile[];
   /** Links, and the target that the copy's link gets. */
   links: { path: string; target: string }[];
+  /** What is not copied, and why. */
   skipped: SkippedEntry[];
 }
 
@@ -150,6 +155,7 @@ export function reportOf(plan: TreePlan, startMs: number): TreeCopyReport {
 
 /** Options of {@linkcode carryOut}. */
 export interface CarryOutOptions extends CloneOptions {
+  /** Whether to hash every file on the way. */
   wantsHash: boolean;
   /** Called when all files are there and every folder can still be written to. */
   onFilesCopied?: () => void;

@@ -26,6 +26,7 @@ export interface WalkEntry {
   path: string;
   /** Relative to the root, parts separated by `/`. */
   relative: string;
+  /** What it is. */
   kind: WalkKind;
   /** As lstat gives it; `null` for `unreadable` and `vanished`. */
   info: Deno.FileInfo | null;
@@ -39,6 +40,7 @@ export interface WalkOptions {
   skip?: (relative: string, name: string) => boolean;
   /** Whether to go on below the folders of the root. @default {true} */
   deep?: boolean;
+  /** Ends the walk at its next rest when it is aborted. */
   signal?: AbortSignal | undefined;
 }
 
