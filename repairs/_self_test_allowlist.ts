@@ -4,7 +4,7 @@
  * @module
  */
 import { type ScopeFindings, ScopeGuard, type ScopeOptions } from "./allowlist.ts";
-import { expect, runSelfTest, type SelfTestResult } from "./self_testing.ts";
+import { expect, runSelfTest, type SelfTestOptions, type SelfTestResult } from "./self_testing.ts";
 
 async function prepare(dir: string): Promise<{ root: string; outside: string }> {
   const [root, outside] = [`${dir}/job`, `${dir}/outside`];
@@ -80,7 +80,7 @@ async function protectedPlaceIsPutBack(dir: string): Promise<string> {
 }
 
 /** Tries `allowlist` in small folders. Takes less than a second. Requires `ps`. */
-export function selfTestAllowlist(options: { dir?: string } = {}): Promise<SelfTestResult> {
+export function selfTestAllowlist(options: SelfTestOptions = {}): Promise<SelfTestResult> {
   return runSelfTest("allowlist", {
     "work inside is kept": insideIsKept,
     "what is outside the scope is put back": outsideOfScopeIsPutBack,

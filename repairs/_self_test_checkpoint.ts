@@ -15,7 +15,7 @@ import {
 } from "./checkpoint.ts";
 import { mendCheckpoint, type MendReport } from "./checkpoint_mend.ts";
 import { RepairError } from "./errors.ts";
-import { expect, runSelfTest, type SelfTestResult } from "./self_testing.ts";
+import { expect, runSelfTest, type SelfTestOptions, type SelfTestResult } from "./self_testing.ts";
 
 const END = "END";
 
@@ -187,7 +187,7 @@ function throws(body: () => unknown): unknown {
 }
 
 /** Tries `checkpoint` on small real files. Takes about a second. Requires `ps`. */
-export function selfTestCheckpoint(options: { dir?: string } = {}): Promise<SelfTestResult> {
+export function selfTestCheckpoint(options: SelfTestOptions = {}): Promise<SelfTestResult> {
   return runSelfTest("checkpoint", {
     "a checkpoint that is fine is left alone": fineIsLeftAlone,
     "a torn tail is set aside and not appended to": tornTailIsSetAside,

@@ -5,7 +5,7 @@
  */
 import { isAlive, readProcessTable } from "../lab/mod.ts";
 import { DEADLINE_EXIT, type DeadlineOptions, runWithDeadline } from "./deadline.ts";
-import { expect, runSelfTest, type SelfTestResult } from "./self_testing.ts";
+import { expect, runSelfTest, type SelfTestOptions, type SelfTestResult } from "./self_testing.ts";
 
 /** A job for `sh -c`, with limits that suit a self-test. */
 function sh(script: string, cwd: string, more: Partial<DeadlineOptions> = {}): DeadlineOptions {
@@ -104,15 +104,20 @@ async function unquietIsNotProven(dir: string): Promise<string> {
   return "while somebody still writes, nothing is proven and nothing started";
 }
 
-/** Tries `deadline` on small real jobs. Takes about eight seconds. Requires `ps`, `kill`, `sh`. */
-export function selfTestDeadline(options: { dir?: string } = {}): Promise<SelfTestResult> {
-  return runSelfTest("deadline", {
-    "a healthy job is left alone": aloneIsLeft,
-    "a hang is seen by files and not by a heartbeat": hangIsEnded,
-    "a retry starts afresh, without the old stdin": retryIsFresh,
-    "the whole tree is ended, with proof and quiet": wholeTreeIsEnded,
-    "what outlives its leader is ended, too": orphanIsEnded,
-    "a child that is about to end may": lateOutputIsWaitedFor,
-    "writes after the end are no quiet": unquietIsNotProven,
-  }, options);
+/** Tries `deadline` on small real jobs. Takes about four seconds. Requires `ps`, `kill`, `sh`. */
+export function selfTestDeadline(options: SelfTestOptions = {}): Promise<SelfTestResult> {
+  return runSelfTest(
+    "deadline",
+    {
+      "a healthy job is left alone": aloneIsLeft,
+      "a hang is seen by files and not by a heartbeat": hangIsEnded,
+      "a retry starts afresh, without the old stdin": retryIsFresh,
+      "the whole tree is ended, with proof and quiet": wholeTreeIsEnded,
+      "what outlives its leader is ended, too": orphanIsEnded,
+      "a child that is about to end may": lateOutputIsWaitedFor,
+      "writes after the end are no quiet": unquietIsNotProven,
+    },
+    options,
+    4,
+  );
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import { checkEvidence, type EvidenceRules, noteStart, proveOrRedo } from "./evidence.ts";
-import { expect, runSelfTest, type SelfTestResult } from "./self_testing.ts";
+import { expect, runSelfTest, type SelfTestOptions, type SelfTestResult } from "./self_testing.ts";
 
 async function wholeIsLeftAlone(cwd: string): Promise<string> {
   const result = await proveOrRedo({
@@ -92,7 +92,7 @@ async function onlyTheMissingIsRedone(cwd: string): Promise<string> {
 }
 
 /** Tries `evidence` on small real files. Takes a few milliseconds. Requires `ps`. */
-export function selfTestEvidence(options: { dir?: string } = {}): Promise<SelfTestResult> {
+export function selfTestEvidence(options: SelfTestOptions = {}): Promise<SelfTestResult> {
   return runSelfTest("evidence", {
     "whole and fresh files are enough": wholeIsLeftAlone,
     "hollow success is seen": hollowIsSeen,

@@ -6,7 +6,7 @@
 import { waitUntil } from "../lab/mod.ts";
 import { checkBeat, type HeartbeatOptions, runWithHeartbeat } from "./heartbeat.ts";
 import { judgeBeat, readBeat } from "./heartbeat_beat.ts";
-import { expect, runSelfTest, type SelfTestResult } from "./self_testing.ts";
+import { expect, runSelfTest, type SelfTestOptions, type SelfTestResult } from "./self_testing.ts";
 
 function options(dir: string, script: string, limitMs: number): HeartbeatOptions {
   return {
@@ -91,11 +91,16 @@ function silenceIsAnAlarm(dir: string): string {
 }
 
 /** Tries `heartbeat` on small real jobs. Takes about four seconds. Requires `ps`, `kill`, `sh`. */
-export function selfTestHeartbeat(options: { dir?: string } = {}): Promise<SelfTestResult> {
-  return runSelfTest("heartbeat", {
-    "a slow job within its limit is healthy": slowIsHealthy,
-    "a beat that stands for no progress is not health": beatIsNoHealth,
-    "a dead watcher is noticed": deadWatcherIsNoticed,
-    "silence is an alarm": silenceIsAnAlarm,
-  }, options);
+export function selfTestHeartbeat(options: SelfTestOptions = {}): Promise<SelfTestResult> {
+  return runSelfTest(
+    "heartbeat",
+    {
+      "a slow job within its limit is healthy": slowIsHealthy,
+      "a beat that stands for no progress is not health": beatIsNoHealth,
+      "a dead watcher is noticed": deadWatcherIsNoticed,
+      "silence is an alarm": silenceIsAnAlarm,
+    },
+    options,
+    3,
+  );
 }

@@ -7,7 +7,7 @@ import { type ProcessRow, waitUntil } from "../lab/mod.ts";
 import { makeLockFile, moveLockAside, readLock } from "./_lock_file.ts";
 import { acquireLease, clearStaleLock, LeaseHeldError, LeaseLostError } from "./lease.ts";
 import { judgeOwner, type LeaseRecord, type LockOwner, type Witnesses } from "./lease_owner.ts";
-import { expect, runSelfTest, type SelfTestResult } from "./self_testing.ts";
+import { expect, runSelfTest, type SelfTestOptions, type SelfTestResult } from "./self_testing.ts";
 
 async function deadPid(): Promise<number> {
   const child = new Deno.Command("true").spawn();
@@ -202,16 +202,21 @@ function judgementsHold(): string {
 }
 
 /** Tries `lease` on real locks. Takes about two seconds. Requires `ps` and `sh`. */
-export function selfTestLease(options: { dir?: string } = {}): Promise<SelfTestResult> {
-  return runSelfTest("lease", {
-    "a living owner is respected": livingOwnerIsRespected,
-    "the lock of a dead owner is taken over and kept": deadOwnersAreTakenOver,
-    "a pid that is used again is not the owner": recycledPidIsSeen,
-    "a lock of an unknown owner is never removed": unknownOwnersAreLeftAlone,
-    "whoever inherited the lock is respected": heirsOfAKernelLockAreRespected,
-    "of several takers one wins": oneTakerWins,
-    "a late owner is fenced off": lateOwnerIsFenced,
-    "nothing is written over another's lock": nothingIsOverwritten,
-    "every sight leads to the right judgement": judgementsHold,
-  }, options);
+export function selfTestLease(options: SelfTestOptions = {}): Promise<SelfTestResult> {
+  return runSelfTest(
+    "lease",
+    {
+      "a living owner is respected": livingOwnerIsRespected,
+      "the lock of a dead owner is taken over and kept": deadOwnersAreTakenOver,
+      "a pid that is used again is not the owner": recycledPidIsSeen,
+      "a lock of an unknown owner is never removed": unknownOwnersAreLeftAlone,
+      "whoever inherited the lock is respected": heirsOfAKernelLockAreRespected,
+      "of several takers one wins": oneTakerWins,
+      "a late owner is fenced off": lateOwnerIsFenced,
+      "nothing is written over another's lock": nothingIsOverwritten,
+      "every sight leads to the right judgement": judgementsHold,
+    },
+    options,
+    3,
+  );
 }

@@ -7,7 +7,7 @@ import { type Clock, drawToken, systemClock } from "../lab/mod.ts";
 import { RepairError } from "./errors.ts";
 import { Outbox, type SendAnswer } from "./outbox.ts";
 import { sendByJob, sentLogProbe } from "./outbox_job.ts";
-import { expect, runSelfTest, type SelfTestResult } from "./self_testing.ts";
+import { expect, runSelfTest, type SelfTestOptions, type SelfTestResult } from "./self_testing.ts";
 
 /** Sleeping takes no time but counts, so that an outage of hours is over at once. */
 function quickClock(): Clock & { sleptMs: number[] } {
@@ -185,15 +185,20 @@ async function exitCodesAreNotGuessedAt(dir: string): Promise<string> {
 }
 
 /** Tries `outbox` in a small folder. Takes about a second. Requires `ps` and `sh`. */
-export function selfTestOutbox(options: { dir?: string } = {}): Promise<SelfTestResult> {
-  return runSelfTest("outbox", {
-    "one key, one effect": onceIsOnce,
-    "a death between effect and record": deathInBetween,
-    "a death between record and effect": deathBeforeTheEffect,
-    "two runs at once": twoRunsAtOnce,
-    "attempts and waits have an end": attemptsEnd,
-    "what is damaged proves nothing": damageIsUnknown,
-    "exit codes mean what was declared": exitCodesAreNotGuessedAt,
-    "an outage that outlasts the run is parked": outageIsParked,
-  }, options);
+export function selfTestOutbox(options: SelfTestOptions = {}): Promise<SelfTestResult> {
+  return runSelfTest(
+    "outbox",
+    {
+      "one key, one effect": onceIsOnce,
+      "a death between effect and record": deathInBetween,
+      "a death between record and effect": deathBeforeTheEffect,
+      "two runs at once": twoRunsAtOnce,
+      "attempts and waits have an end": attemptsEnd,
+      "what is damaged proves nothing": damageIsUnknown,
+      "exit codes mean what was declared": exitCodesAreNotGuessedAt,
+      "an outage that outlasts the run is parked": outageIsParked,
+    },
+    options,
+    3,
+  );
 }

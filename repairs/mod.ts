@@ -95,4 +95,4 @@ export { selfTestLease } from "./_self_test_lease.ts";
 export { selfTestHeartbeat } from "./_self_test_heartbeat.ts";
 export { selfTestOutbox } from "./_self_test_outbox.ts";
 export { selfTestDeadline } from "./_self_test_deadline.ts";
-export type { SelfTestResult, SelfTestStep } from "./self_testing.ts";
+export type { SelfTestOptions, SelfTestResult, SelfTestStep } from "./self_testing.ts";

@@ -41,31 +41,46 @@ export function expect(condition: boolean, what: string): asserts condition {
   if (!condition) throw new SelfTestError(what);
 }
 
+/** What a self-test may be told. */
+export interface SelfTestOptions {
+  /** An existing folder to work in; without it a lab is made, and removed. */
+  dir?: string | undefined;
+}
+
 /**
- * Runs the steps one after the other, each in an empty folder of its own, and removes the folders
- * at the end, also after a failure.
+ * Runs the steps, each in an empty folder of its own, and removes the folders at the end, also after
+ * a failure. Requires `ps`.
  *
- * @param options `dir` is an existing folder to work in; without it a lab is made. Requires `ps`.
+ * @param atOnce Steps that run at the same time: for those that mostly wait.
  */
 export async function runSelfTest(
   module: string,
   bodies: Readonly<Record<string, SelfTestBody>>,
-  options: { dir?: string | undefined } = {},
+  options: SelfTestOptions = {},
+  atOnce = 1,
 ): Promise<SelfTestResult> {
   await using lab = options.dir === undefined ? await createLab() : null;
   const base = lab?.root ?? options.dir ?? "";
   const steps: SelfTestStep[] = [];
-  for (const [index, [name, body]] of Object.entries(bodies).entries()) {
-    const dir = join(base, `self-test-${module}-${index + 1}`);
-    await Deno.mkdir(dir, { mode: 0o700 });
-    try {
-      steps.push({ name, ok: true, detail: await body(dir) });
-    } catch (error) {
-      const detail = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-      steps.push({ name, ok: false, detail });
-    } finally {
-      await Deno.remove(dir, { recursive: true }).catch(() => {});
+  const waiting = [...Object.entries(bodies).entries()];
+  const work = async () => {
+    for (let next; (next = waiting.shift()) !== undefined;) {
+      const [index, [name, body]] = next;
+      steps[index] = await runStep(name, body, join(base, `self-test-${module}-${index + 1}`));
     }
-  }
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
   return { module, ok: steps.length > 0 && steps.every((step) => step.ok), steps };
+}
+
+async function runStep(name: string, body: SelfTestBody, dir: string): Promise<SelfTestStep> {
+  await Deno.mkdir(dir, { mode: 0o700 });
+  try {
+    return { name, ok: true, detail: await body(dir) };
+  } catch (error) {
+    const detail = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    return { name, ok: false, detail };
+  } finally {
+    await Deno.remove(dir, { recursive: true }).catch(() => {});
+  }
 }
