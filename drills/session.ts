@@ -127,10 +127,11 @@ class Session {
   }
 
   async run(): Promise<RunSet> {
-    const { runs, lanes = LANES_MAX } = this.#options;
+    const { runs } = this.#options;
     await this.#watch.begin();
     const queue = runs.entries();
-    const count = Math.max(1, Math.min(lanes, navigator.hardwareConcurrency, runs.length));
+    const lanes = this.#options.lanes ?? Math.min(LANES_MAX, navigator.hardwareConcurrency);
+    const count = Math.max(1, Math.min(lanes, runs.length));
     // Every lane comes to its end before anything is taken away, also when one of them broke.
     const ends = await Promise.allSettled(Array.from({ length: count }, () => this.#lane(queue)));
     const broken = ends.find((end) => end.status === "rejected");

@@ -78,6 +78,7 @@ Deno.test("the worker refuses a damaged checkpoint, in every way that it can be 
       "no line end": whole.slice(0, -1),
       "cut": whole.slice(0, -30),
       "glued": `${first.slice(0, 20)}${second}\n`,
+      "glued, and like a whole one at both ends": `${first.slice(0, 60)}${second}\n`,
       "other": `${whole}what?\n`,
     };
     for (const [name, text] of Object.entries(damaged)) {
