@@ -7,6 +7,7 @@ import { globToRegExp } from "@std/path";
 import { createHash } from "node:crypto";
 import type { WatchEntry, WatchRoot } from "./containment.ts";
 import { hashText } from "./hash.ts";
+import { isWithin } from "./resolve_inside.ts";
 import { reasonOf } from "./walk.ts";
 
 const READ_BYTES = 1 << 20;
@@ -14,6 +15,35 @@ const READ_BYTES = 1 << 20;
 /** The entry of a path at which nothing is. */
 export function absent(): WatchEntry {
   return { kind: "absent", mode: null, bytes: null, sha256: null, target: null, problem: null };
+}
+
+/**
+ * Which of the excluded paths are a root or lie below it, relative to it; a root itself is the empty
+ * text. Both may be written by way of links.
+ *
+ * @param roots Names of the one root.
+ */
+export function excludedBelow(
+  roots: readonly string[],
+  exclude: readonly string[],
+): ReadonlySet<string> {
+  const found = new Set<string>();
+  if (exclude.length === 0) return found;
+  for (const root of new Set(roots.flatMap((path) => [path, realOf(path)]))) {
+    for (const path of exclude.flatMap((path) => [path, realOf(path)])) {
+      const plain = path.length > 1 ? path.replace(/\/+$/, "") : path;
+      if (isWithin(root, plain)) found.add(plain.slice(root === "/" ? 1 : root.length + 1));
+    }
+  }
+  return found;
+}
+
+function realOf(path: string): string {
+  try {
+    return Deno.realPathSync(path);
+  } catch {
+    return path; // Not there yet, or not ours to look at.
+  }
 }
 
 /** A glob of {@linkcode WatchRoot.ignore} as a question about a path and its name. */

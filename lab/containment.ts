@@ -6,7 +6,7 @@
  */
 import { HashQueue } from "./file_batch.ts";
 import type { FileCrew } from "./file_crew.ts";
-import { absent, ignoreRule, linkedFile, partOfJson } from "./_watch_parts.ts";
+import { absent, excludedBelow, ignoreRule, linkedFile, partOfJson } from "./_watch_parts.ts";
 import { lookAt, reasonOf, type WalkEntry, walkTree } from "./walk.ts";
 
 export * from "./containment_compare.ts";
@@ -197,7 +197,8 @@ class Survey {
     key: string,
     report: WatchRootReport,
   ): Promise<void> {
-    if (this.#isExcluded(entry.path) || this.#isExcluded(key)) {
+    const excluded = excludedBelow([key, entry.path], this.#options.exclude ?? []);
+    if (excluded.has("")) {
       this.excluded.add(key);
       return;
     }
@@ -215,7 +216,7 @@ class Survey {
       return report.truncated ? "stop" : undefined;
     }, {
       deep: root.depth === "full",
-      skip: this.#skipRule(root, entry.path, key),
+      skip: this.#skipRule(root, key, excluded),
       signal: this.#options.signal,
     });
     if (problem !== null) {
@@ -224,20 +225,18 @@ class Survey {
     }
   }
 
-  #skipRule(root: WatchRoot, path: string, key: string): (path: string, name: string) => boolean {
+  #skipRule(
+    root: WatchRoot,
+    key: string,
+    excluded: ReadonlySet<string>,
+  ): (path: string, name: string) => boolean {
     const ignored = (root.ignore ?? []).map(ignoreRule);
-    if (ignored.length === 0 && (this.#options.exclude ?? []).length === 0) return () => false;
+    if (ignored.length === 0 && excluded.size === 0) return () => false;
     return (relative, name) => {
-      const own = `${key}/${relative}`;
-      const isLeftOut = ignored.some((rule) => rule(relative, name)) || this.#isExcluded(own) ||
-        (key !== path && this.#isExcluded(`${path}/${relative}`));
-      if (isLeftOut) this.excluded.add(own);
+      const isLeftOut = excluded.has(relative) || ignored.some((rule) => rule(relative, name));
+      if (isLeftOut) this.excluded.add(`${key}/${relative}`);
       return isLeftOut;
     };
-  }
-
-  #isExcluded(path: string): boolean {
-    return this.#options.exclude?.includes(path) ?? false;
   }
 
   #put(key: string, entry: WatchEntry): void {
@@ -253,7 +252,7 @@ class Survey {
       kind: kindOfEntry(entry),
       mode: isFull && info !== null && kind !== "symlink" ? (info.mode ?? 0) & 0o7777 : null,
       bytes: kind === "file" ? info?.size ?? null : null,
-      target: kind === "symlink" ? targetOf(path) : isSpecial(kind) ? kind : null,
+      target: isSpecial(kind) ? kind : entry.target,
       problem,
     };
     if (problem !== null) note(report, key, problem);
@@ -321,14 +320,6 @@ function isSpecial(kind: WalkEntry["kind"]): boolean {
 function kindOfEntry({ kind, problem }: WalkEntry): WatchEntry["kind"] {
   if (problem !== null || kind === "unreadable" || kind === "vanished") return "unreadable";
   return isSpecial(kind) ? "special" : kind as WatchEntry["kind"];
-}
-
-function targetOf(path: string): string {
-  try {
-    return Deno.readLinkSync(path);
-  } catch {
-    return "?";
-  }
 }
 
 /** The first reason is told; how many more there are is in the entries. */

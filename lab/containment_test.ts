@@ -170,6 +170,22 @@ Deno.test("what is left out is not seen, and is named in the snapshot", async ()
   assertEquals([...entries.keys()].sort(), [dir.path, `${dir.path}/sub`]);
 });
 
+Deno.test("what is left out may be written by way of a link, and so may the root", async () => {
+  await using dir = await makeTestDir("watch");
+  await Deno.mkdir(`${dir.path}/real/proj/report`, { recursive: true });
+  await Deno.mkdir(`${dir.path}/real/proj/src`);
+  await Deno.symlink("real", `${dir.path}/alias`);
+  for (const [root, exclude] of [["alias", "real"], ["real", "alias"], ["alias", "alias"]]) {
+    const roots: WatchRoot[] = [{ path: `${dir.path}/${root}/proj`, depth: "full" }];
+    const options = { exclude: [`${dir.path}/${exclude}/proj/report/`] };
+    const { entries, excluded } = await snapshotWatchList(roots, options);
+    assertEquals([entries.size, excluded.length], [2, 1], `${root} ${exclude}`);
+  }
+  const all = { exclude: [`${dir.path}/alias/proj`] };
+  const roots: WatchRoot[] = [{ path: `${dir.path}/real/proj`, depth: "full" }];
+  assertEquals((await snapshotWatchList(roots, all)).entries.size, 0);
+});
+
 Deno.test("beyond a bound the answer is unknown, and what was seen is still compared", async () => {
   const snapshot = () => ({ filesMax: 1 });
   const changes = await changesOf(nothing, (at) => Deno.writeTextFile(at("a"), "ONE"), {

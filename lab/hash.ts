@@ -103,11 +103,11 @@ export async function hashTree(root: string, options: HashTreeOptions = {}): Pro
   const lines: TreeLine[] = [];
   const files: { line: TreeLine; path: string; bytes: number }[] = [];
   const unread: TreeHash["unread"] = [];
-  const problem = await walkTree(root, ({ path, relative, kind, info, problem }) => {
+  const problem = await walkTree(root, ({ path, relative, kind, info, target, problem }) => {
     const line = { path: relative, kind, content: "", executable: false };
     lines.push(line);
     if (problem !== null) unread.push({ path: relative, reason: problem });
-    if (kind === "symlink") line.content = Deno.readLinkSync(path);
+    if (kind === "symlink") line.content = target ?? "";
     else if (kind === "file" && info !== null) {
       line.executable = ((info.mode ?? 0) & 0o111) !== 0;
       files.push({ line, path, bytes: info.size });

@@ -83,6 +83,8 @@ export interface CloneOptions {
 /** Bits of a mode that can be set: permissions, set-id and sticky. */
 const MODE_BITS = 0o7777;
 const OWNER_ALL = 0o700;
+/** Longest path of Linux (PATH_MAX, less its final NUL byte). */
+const PATH_BYTES_MAX = 4095;
 // Deno and lstat count blocks of 512 bytes, whatever the file system's own are.
 const BLOCK_BYTES = 512;
 // A file of this size is copied in less than a slice (see slices.ts); a bigger one in the background.
@@ -107,8 +109,7 @@ export async function cloneTree(
   const crew = options.crew ?? own;
   const plan = emptyPlan(from);
   const problem = await walkTree(from, (entry) => {
-    const target = entry.kind === "symlink" ? Deno.readLinkSync(entry.path) : "";
-    addToPlan(plan, entry, target);
+    addToPlan(plan, entry);
     if (plan.files.length === CREW_FILES_MIN) crew.warm();
   }, { signal: options.signal });
   if (problem !== null) throw new Error(`Cannot copy "${from}": it cannot be listed: ${problem}`);
@@ -127,8 +128,12 @@ export function emptyPlan(from: string): TreePlan {
   return { root, directories: [], files: [], links: [], skipped: [] };
 }
 
-/** Puts an entry into the plan, or into its list of skipped ones. */
-export function addToPlan(plan: TreePlan, entry: WalkEntry, target: string): void {
+/**
+ * Puts an entry into the plan, or into its list of skipped ones.
+ *
+ * @param target The text of a link's copy, where it is not that of the link.
+ */
+export function addToPlan(plan: TreePlan, entry: WalkEntry, target = entry.target ?? ""): void {
   const { relative: path, info, kind, problem } = entry;
   if (kind === "unreadable" || kind === "vanished" || info === null) {
     const reason = kind === "vanished" ? kind : "unreadable";
@@ -174,6 +179,7 @@ export async function carryOut(
   to: string,
   options: CarryOutOptions,
 ): Promise<Map<string, string>> {
+  leaveOutTooLong(plan, to);
   const umask = makeRoot(to);
   const slices = new Slices(options.signal);
   for (const { path, info } of plan.directories) {
@@ -243,6 +249,23 @@ function isSparse({ info }: PlannedFile): boolean {
 async function copyBig({ path, info }: PlannedFile, from: string, to: string): Promise<void> {
   await Deno.copyFile(`${from}/${path}`, `${to}/${path}`);
   if (info.mtime !== null) await Deno.utime(`${to}/${path}`, info.mtime, info.mtime);
+}
+
+/** A copy lies deeper than its model; a path that the system allowed there may be too long here. */
+function leaveOutTooLong(plan: TreePlan, to: string): void {
+  const encoder = new TextEncoder();
+  const fits = ({ path }: { path: string }) => {
+    const whole = `${to}/${path}`;
+    if (whole.length * 3 <= PATH_BYTES_MAX) return true;
+    const { length } = encoder.encode(whole);
+    if (length <= PATH_BYTES_MAX) return true;
+    const detail = `its path would have ${length} bytes in the copy; ${PATH_BYTES_MAX} are allowed`;
+    plan.skipped.push({ path, reason: "unreadable", detail });
+    return false;
+  };
+  plan.directories = plan.directories.filter(fits);
+  plan.files = plan.files.filter(fits);
+  plan.links = plan.links.filter(fits);
 }
 
 /** Makes the copy's root and finds out what the umask is, which Deno tells only with --allow-sys. */

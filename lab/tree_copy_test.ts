@@ -106,6 +106,19 @@ Deno.test("a file with holes keeps its content and its holes", async () => {
   }
 });
 
+Deno.test("what would have too long a path in the copy is left out, and said", async () => {
+  await using dir = await makeTestDir("clone");
+  const name = "n".repeat(200);
+  const deep = `${dir.path}/from${`/${name}`.repeat(19)}`;
+  await Deno.mkdir(deep, { recursive: true });
+  await Deno.writeTextFile(`${deep}/file`, "");
+  await Deno.mkdir(`${dir.path}/${"t".repeat(250)}`);
+  const report = await cloneTree(`${dir.path}/from`, `${dir.path}/${"t".repeat(250)}/to`);
+  assertEquals([report.directories, report.files], [18, 0]);
+  assertEquals(report.skipped.map(({ reason }) => reason), ["unreadable", "unreadable"]);
+  assert(report.skipped.every(({ detail }) => detail?.includes("4095 are allowed")));
+});
+
 Deno.test("cloneTree() copies a big file", async () => {
   await using dir = await makeTestDir("clone");
   await Deno.mkdir(`${dir.path}/from`);

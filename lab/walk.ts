@@ -30,6 +30,8 @@ export interface WalkEntry {
   kind: WalkKind;
   /** As lstat gives it; `null` for `unreadable` and `vanished`. */
   info: Deno.FileInfo | null;
+  /** The text of a link; `null` for all else. */
+  target: string | null;
   /** Why it cannot be read, or why a folder cannot be listed; `null` when all is well. */
   problem: string | null;
 }
@@ -116,7 +118,8 @@ function listFolder(path: string): { names: string[]; problem: string | null } {
 export function lookAt(path: string, relative: string = path): WalkEntry {
   try {
     const info = Deno.lstatSync(path);
-    return { path, relative, kind: kindOf(info), info, problem: null };
+    const target = info.isSymlink ? Deno.readLinkSync(path) : null;
+    return { path, relative, kind: kindOf(info), info, target, problem: null };
   } catch (error) {
     const isGone = error instanceof Deno.errors.NotFound ||
       error instanceof Deno.errors.NotADirectory;
@@ -127,6 +130,7 @@ export function lookAt(path: string, relative: string = path): WalkEntry {
       relative,
       kind: isGone && !isForeign ? "vanished" : "unreadable",
       info: null,
+      target: null,
       problem: isForeign ? "its name is not valid UTF-8, so Deno cannot open it" : reasonOf(error),
     };
   }

@@ -87,7 +87,7 @@ export async function copyProject(options: CopyOptions): Promise<CopyReport> {
   });
   const problem = await walkTree(from, (entry) => {
     if (!addLink(plan, from, entry) && !addGitFile(plan, from, entry, rewritten)) {
-      addToPlan(plan, entry, "");
+      addToPlan(plan, entry);
     }
     if (plan.files.length === CREW_FILES_MIN) crew.warm();
   }, {
@@ -120,8 +120,8 @@ export async function copyProject(options: CopyOptions): Promise<CopyReport> {
 
 /** Whether the entry is a link; it is then in the plan or among the skipped. */
 function addLink(plan: TreePlan, from: string, entry: WalkEntry): boolean {
-  if (entry.kind !== "symlink") return false;
-  const text = Deno.readLinkSync(entry.path);
+  const text = entry.target;
+  if (text === null) return false;
   const target = linkInCopy(from, entry.relative, text);
   if (target !== null) addToPlan(plan, entry, target);
   else {
