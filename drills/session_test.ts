@@ -118,7 +118,7 @@ Deno.test("canary: a repair that makes finished work again is refused", async ()
 });
 
 Deno.test("a fault without evidence is never a pass", async () => {
-  const { grade } = onlyRun(
+  const { grade, record } = onlyRun(
     await play({
       async fail(stage) {
         await stage.runToHold(6);
@@ -127,6 +127,7 @@ Deno.test("a fault without evidence is never a pass", async () => {
       },
     }),
   );
+  assertEquals([record.fault.delivered, record.fault.provenAtMs], [false, null]);
   assertEquals([grade.verdict, grade.reasonId], ["unproven", "fault-delivered"]);
 });
 
