@@ -11,6 +11,7 @@ import { CREW_FILES_MIN, runFileBatch } from "./file_batch.ts";
 import { type FileCrew, openFileCrew } from "./file_crew.ts";
 import { type LinkRequest, makeLinks } from "./links.ts";
 import { Slices } from "./slices.ts";
+import { EnvironmentError } from "./system_tools.ts";
 import { kindOf, reasonOf, type WalkEntry, walkTree } from "./walk.ts";
 
 /** Why an entry is not in a copy. */
@@ -97,7 +98,8 @@ const BIG_FILE_BYTES = 16 * 1024 * 1024;
  * Requires read for `from` and write for `to`.
  *
  * @throws {Deno.errors.AlreadyExists} When something is at `to`.
- * @throws {Error} When `from` is no readable folder, or the disk cannot take the copy.
+ * @throws {Error} When `from` is no readable folder.
+ * @throws {EnvironmentError} When the disk cannot take the copy.
  */
 export async function cloneTree(
   from: string,
@@ -171,7 +173,8 @@ export interface CarryOutOptions extends CloneOptions {
  * skipped ones.
  *
  * @returns The SHA-256 of each file by its path; empty when none is wanted.
- * @throws {Error} When something is at `to`, or the disk cannot take the copy.
+ * @throws {Deno.errors.AlreadyExists} When something is at `to`.
+ * @throws {EnvironmentError} When the disk cannot take the copy.
  */
 export async function carryOut(
   plan: TreePlan,
@@ -306,7 +309,7 @@ function skipOrThrow(plan: TreePlan, from: string, path: string, error: unknown)
     plan.skipped.push({ path, reason, detail: reasonOf(reading) });
     return;
   }
-  throw new Error(
+  throw new EnvironmentError(
     `Cannot copy "${from}/${path}" to the lab: ${reasonOf(error)}. Free some space in the temp ` +
       `dir, or leave the file behind (leaveBehind: ["${path}"], or its folder "${dirname(path)}")`,
     { cause: error },

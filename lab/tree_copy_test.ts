@@ -3,7 +3,8 @@ import { makeFifo, makeSocket } from "../tests/support/special_files.ts";
 import { runNarrowed } from "../tests/support/narrowed.ts";
 import { makeTestDir } from "../tests/support/temp_dir.ts";
 import { hashTree } from "./hash.ts";
-import { cloneTree } from "./tree_copy.ts";
+import { EnvironmentError } from "./system_tools.ts";
+import { addToPlan, carryOut, cloneTree, emptyPlan } from "./tree_copy.ts";
 import { walkTree } from "./walk.ts";
 
 /** A tree with modes, times, links and odd names. */
@@ -117,6 +118,25 @@ Deno.test("what would have too long a path in the copy is left out, and said", a
   assertEquals([report.directories, report.files], [18, 0]);
   assertEquals(report.skipped.map(({ reason }) => reason), ["unreadable", "unreadable"]);
   assert(report.skipped.every(({ detail }) => detail?.includes("4095 are allowed")));
+});
+
+Deno.test("a copy that cannot be written ends as a lack of the machine", async () => {
+  await using dir = await makeTestDir("clone");
+  await Deno.mkdir(`${dir.path}/from`);
+  await Deno.writeTextFile(`${dir.path}/from/first`, "");
+  await Deno.writeTextFile(`${dir.path}/from/second`, "");
+  const plan = emptyPlan(`${dir.path}/from`);
+  await walkTree(`${dir.path}/from`, (entry) => addToPlan(plan, entry));
+  // A folder that was taken for one more file of the same name stands for a disk that refuses.
+  const [first] = plan.files;
+  assert(first !== undefined);
+  plan.directories.push({ path: "first", info: plan.root });
+  const error = await assertRejects(
+    () => carryOut(plan, `${dir.path}/from`, `${dir.path}/to`, { wantsHash: true }),
+    EnvironmentError,
+    `Cannot copy "${dir.path}/from/first" to the lab`,
+  );
+  assertEquals((error as EnvironmentError).exitCode, 4);
 });
 
 Deno.test("cloneTree() copies a big file", async () => {

@@ -69,7 +69,8 @@ export interface CopyReport extends TreeCopyReport {
  *
  * @throws {RangeError} When `to` is not below a lab, or `from` lies in it.
  * @throws {Deno.errors.AlreadyExists} When something is at `to`.
- * @throws {Error} When the project cannot be listed or the disk cannot take the copy.
+ * @throws {Error} When the project cannot be listed.
+ * @throws {EnvironmentError} When the disk cannot take the copy.
  * @throws The signal's reason when it is aborted.
  */
 export async function copyProject(options: CopyOptions): Promise<CopyReport> {
