@@ -1,6 +1,7 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { type KillRecord, systemClock } from "../lab/mod.ts";
 import { exitCodeOf, isGone, Job, JobStartError } from "./_job.ts";
+import { jobVariable } from "./_job_table.ts";
 import { inFolder, isPidAlive, textOf } from "./_test_tools.ts";
 
 const KILL: KillRecord = {
@@ -46,7 +47,7 @@ Deno.test("a job runs in a group of its own with its mark, and without a wrapper
       stdin: "null",
       clock: systemClock,
     });
-    assertStringIncludes(await textOf(`${dir}/env`), job.token);
+    assertStringIncludes(await textOf(`${dir}/env`), `${jobVariable(job.token)}=${job.token}\n`);
     assertEquals(Number(await textOf(`${dir}/pgid`)), job.pid);
     const kill = await job.end(200);
     assertEquals([isGone(kill), await isPidAlive(job.pid), job.ended?.signal], [
@@ -54,6 +55,30 @@ Deno.test("a job runs in a group of its own with its mark, and without a wrapper
       false,
       "SIGTERM",
     ]);
+  }));
+
+Deno.test("a job knows its processes by their mark alone, and nobody else by any other", () =>
+  inFolder(async (dir) => {
+    await using job = await Job.start({ argv: ["true"], cwd: dir, clock: systemClock });
+    await job.status;
+    const start = (token: string) =>
+      new Deno.Command("sleep", { args: ["60"], env: { [jobVariable(token)]: token } }).spawn();
+    const [marked, stranger] = [start(job.token), start("ab".repeat(16))];
+    try {
+      assertEquals((await job.look()).map((row) => row.pid), [marked.pid]);
+      assertEquals(isGone(await job.end(0)), true);
+      assertEquals((await marked.status).signal, "SIGKILL");
+      assertEquals(await isPidAlive(stranger.pid), true);
+    } finally {
+      for (const child of [marked, stranger]) {
+        try {
+          child.kill("SIGKILL");
+        } catch {
+          // It has ended.
+        }
+        await child.status;
+      }
+    }
   }));
 
 Deno.test("a job that cannot be started says why, in words that help in cron", () =>

@@ -133,6 +133,17 @@ Deno.test("deadline finds a child that dropped its mark and left the group, by d
     assertEquals(await isPidAlive(stray), false);
   }));
 
+Deno.test("deadline remembers a child without a mark whose parent has gone meanwhile", () =>
+  inFolder(async (dir) => {
+    // Its parent is seen only by a look in between: it comes late and goes before the end.
+    const stray = `env -i PATH="$PATH" setsid sh -c '${FOREVER("stray")}'`;
+    const script = `sleep 0.5; ( ${stray} & sleep 1.5 ); ${FOREVER("leader")}`;
+    const run = runWithDeadline(sh(script, dir, { totalMs: 3500, progress: ["none"] }));
+    const pid = Number(await textOf(`${dir}/stray`));
+    assertEquals((await run).exitCode, DEADLINE_EXIT);
+    assertEquals(await isPidAlive(pid), false);
+  }));
+
 Deno.test("deadline ends a stopped job", () =>
   inFolder(async (dir) => {
     const result = await runWithDeadline(

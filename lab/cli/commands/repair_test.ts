@@ -119,6 +119,19 @@ Deno.test("repair leaves no job behind when the wrapper itself is killed", () =>
     assert(await isPidGone(pid));
   }));
 
+Deno.test("repair leaves no job behind when it is killed inside a run that has a mark of its own", () =>
+  inFolder(async (dir) => {
+    await using wrapper = await startWrapper(
+      dir,
+      ["deadline", "--total", "60s", "--", "sh", "-c", `env >env; ${FOREVER}`],
+      { env: { FAILURE_LAB_RUN: "ab".repeat(16) } },
+    );
+    const pid = Number(await textOf(`${dir}/pid`));
+    assertStringIncludes(await textOf(`${dir}/env`), `FAILURE_LAB_RUN=${"ab".repeat(16)}\n`);
+    wrapper.child.kill("SIGKILL");
+    assert(await isPidGone(pid));
+  }));
+
 Deno.test("repair: a wrapper inside a wrapper finds its own job and only that", () =>
   inFolder(async (dir) => {
     const inner = [Deno.execPath(), ...await wrapperArgs(dir), "deadline", "--total", "500ms"]
