@@ -123,9 +123,10 @@ Deno.test("repair leaves no job behind when it is killed inside a run that has a
   inFolder(async (dir) => {
     await using wrapper = await startWrapper(
       dir,
-      ["deadline", "--total", "60s", "--", "sh", "-c", `env >env; ${FOREVER}`],
+      ["deadline", "--total", "60s", "--", "sh", "-c", `env >env; sleep 2; ${FOREVER}`],
       { env: { FAILURE_LAB_RUN: "ab".repeat(16) } },
     );
+    // The job says its pid late: by then the keeper has been told of its group.
     const pid = Number(await textOf(`${dir}/pid`));
     assertStringIncludes(await textOf(`${dir}/env`), `FAILURE_LAB_RUN=${"ab".repeat(16)}\n`);
     wrapper.child.kill("SIGKILL");
