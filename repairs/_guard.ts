@@ -1,7 +1,7 @@
 /**
- * The guard of a lease: one small file beside the lock (`NAME.fence`) that holds the generation, and
- * whose kernel lock makes takers wait for each other. The kernel drops that lock at any death, so
- * the guard itself can never be stale. The file stays for ever: its number must not begin anew.
+ * The guard of a lease: one small file beside the lock (`NAME.fence`) that holds the generation,
+ * and whose kernel lock makes takers wait for each other. The kernel drops that lock at any death,
+ * so the guard itself can never be stale. The file stays for ever: its number must not begin anew.
  *
  * @module
  */

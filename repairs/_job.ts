@@ -21,16 +21,9 @@ import {
   startKeeper,
   systemTool,
 } from "../lab/mod.ts";
+import type { JobEnd } from "./_job_end.ts";
 import { jobVariable, readJobTable } from "./_job_table.ts";
 import type { ByteSink } from "./_output.ts";
-
-/** How a job ended: by its own exit code, or by a signal. One of the two is `null`. */
-export interface JobEnd {
-  /** `null` when a signal ended it. */
-  exitCode: number | null;
-  /** `null` when it ended by itself. */
-  signal: string | null;
-}
 
 /** What to start. */
 export interface JobOptions {
@@ -71,7 +64,9 @@ const PIPE_LIMIT_MS = 1000;
 const LOOK_EVERY_MS_MIN = 200;
 const LOOK_EVERY_MS_MAX = 2000;
 
-/** A job that was started. Dispose of it on every path: that ends its keeper and drops its pipes. */
+/**
+ * A job that was started. Dispose of it on every path: that ends its keeper and drops its pipes.
+ */
 export class Job implements AsyncDisposable {
   readonly pid: number;
   /** 32 hexadecimal digits that mark every process of this job. */
@@ -325,38 +320,4 @@ function isFolder(path: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** Whether a kill record shows that nobody of the job is left. */
-export function isGone(kill: KillRecord): boolean {
-  const { groupEmpty, markerEmpty, pipesClosed } = kill.witnesses;
-  return kill.survivors.length === 0 && groupEmpty === true && markerEmpty === true &&
-    pipesClosed !== false;
-}
-
-const SIGNAL_NUMBERS: Record<string, number> = {
-  SIGHUP: 1,
-  SIGINT: 2,
-  SIGQUIT: 3,
-  SIGILL: 4,
-  SIGTRAP: 5,
-  SIGABRT: 6,
-  SIGFPE: 8,
-  SIGKILL: 9,
-  SIGSEGV: 11,
-  SIGPIPE: 13,
-  SIGALRM: 14,
-  SIGTERM: 15,
-  SIGBUS: Deno.build.os === "darwin" ? 10 : 7,
-  SIGSYS: Deno.build.os === "darwin" ? 12 : 31,
-  SIGUSR1: Deno.build.os === "darwin" ? 30 : 10,
-  SIGUSR2: Deno.build.os === "darwin" ? 31 : 12,
-  SIGXCPU: 24,
-  SIGXFSZ: 25,
-};
-
-/** The exit code a shell gives for this end: the job's own, or 128 + the signal's number. */
-export function exitCodeOf(end: JobEnd): number {
-  if (end.signal === null) return end.exitCode ?? 1;
-  return 128 + (SIGNAL_NUMBERS[end.signal] ?? 0);
 }

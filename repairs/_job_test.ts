@@ -1,41 +1,9 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { type KillRecord, systemClock } from "../lab/mod.ts";
-import { exitCodeOf, isGone, Job, JobStartError } from "./_job.ts";
+import { systemClock } from "../lab/mod.ts";
+import { Job, JobStartError } from "./_job.ts";
+import { isGone } from "./_job_end.ts";
 import { jobVariable } from "./_job_table.ts";
 import { inFolder, isPidAlive, textOf } from "./_test_tools.ts";
-
-const KILL: KillRecord = {
-  signals: [],
-  processes: [],
-  witnesses: { groupEmpty: true, markerEmpty: true, pipesClosed: null },
-  survivors: [],
-  elapsedMs: 0,
-};
-
-Deno.test("exitCodeOf answers like a shell", () => {
-  assertEquals(exitCodeOf({ exitCode: 0, signal: null }), 0);
-  assertEquals(exitCodeOf({ exitCode: 137, signal: null }), 137);
-  assertEquals(exitCodeOf({ exitCode: null, signal: "SIGKILL" }), 137);
-  assertEquals(exitCodeOf({ exitCode: null, signal: "SIGTERM" }), 143);
-  assertEquals(
-    exitCodeOf({ exitCode: null, signal: null }),
-    1,
-    "an end that nobody saw is no success",
-  );
-});
-
-Deno.test("isGone needs every witness; only pipes that are not ours need not be heard", () => {
-  assertEquals(isGone(KILL), true);
-  for (
-    const witnesses of [
-      { ...KILL.witnesses, groupEmpty: false },
-      { ...KILL.witnesses, groupEmpty: null },
-      { ...KILL.witnesses, markerEmpty: false },
-      { ...KILL.witnesses, pipesClosed: false },
-    ]
-  ) assertEquals(isGone({ ...KILL, witnesses }), false);
-  assertEquals(isGone({ ...KILL, survivors: [{ pid: 7, startedSeconds: 1, name: "sh" }] }), false);
-});
 
 Deno.test("a job runs in a group of its own with its mark, and without a wrapper's token in its way", () =>
   inFolder(async (dir) => {

@@ -5,7 +5,8 @@
  * @module
  */
 import { type Clock, identityOf, type KillRecord, type ProcessIdentity } from "../lab/mod.ts";
-import { exitCodeOf, Job, type JobEnd } from "./_job.ts";
+import { Job } from "./_job.ts";
+import { exitCodeOf, type JobEnd } from "./_job_end.ts";
 import { describeKill, type Say, stopJob, type StopRequest } from "./_stop.ts";
 
 /** What every wrapper lets its caller say about the job. */

@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { isGone, type Job } from "./_job.ts";
+import type { Job } from "./_job.ts";
+import { isGone } from "./_job_end.ts";
 import type { KillRecord } from "../lab/mod.ts";
 
 /** Somebody may ask us to stop: a signal to the wrapper, or the caller of the library. */

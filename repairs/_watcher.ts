@@ -1,6 +1,6 @@
 /**
- * The first watcher of `heartbeat`: a small shell process that looks at the declared files again and
- * again and writes what it saw into the beat file. It cannot beat without looking, and it stops
+ * The first watcher of `heartbeat`: a small shell process that looks at the declared files again
+ * and again and writes what it saw into the beat file. It cannot beat without looking, and it stops
  * beating when the second watcher, which holds a pipe to it, has died or fallen silent.
  *
  * @module

@@ -3,10 +3,10 @@
  * in its folder is put back byte for byte from a copy taken before; what it did in allowed places
  * is kept.
  *
- * Paths are compared after links are resolved, never as text. Nothing outside the folder is written,
- * except in places that were declared as protected, each from a copy of its own. One path in a
- * record that is absolute, holds `..` or leads out through a link stops the whole revert before the
- * first byte.
+ * Paths are compared after links are resolved, never as text. Nothing outside the folder is
+ * written, except in places that were declared as protected, each from a copy of its own. One path
+ * in a record that is absolute, holds `..` or leads out through a link stops the whole revert
+ * before the first byte.
  *
  * It sees what is different afterwards. A job that changes a file and changes it back was not seen,
  * and neither was what happened in places that nobody declared.
@@ -41,7 +41,9 @@ export const SCOPE_BROKEN_EXIT = 5;
 export interface ScopeOptions {
   /** The job's folder. */
   root: string;
-  /** Paths or globs, relative to the root, that the job may change; a folder allows all below it. */
+  /**
+   * Paths or globs, relative to the root, that the job may change; a folder allows all below it.
+   */
   allow: readonly string[];
   /** Places outside that are watched: a change is told, and nothing else. */
   watch?: readonly string[] | undefined;

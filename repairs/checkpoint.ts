@@ -2,8 +2,8 @@
  * `checkpoint`: notes of finished work that survive a crash at any moment, and the mending of notes
  * that did not.
  *
- * Two formats: a JSON document that is replaced as a whole ({@linkcode saveCheckpoint}), and a JSONL
- * log with one line per finished unit ({@linkcode appendRecord}), for example
+ * Two formats: a JSON document that is replaced as a whole ({@linkcode saveCheckpoint}), and a
+ * JSONL log with one line per finished unit ({@linkcode appendRecord}), for example
  * `{"unit":"unit-03","path":"out/unit-03.txt","bytes":123,"sha256":"…"}`.
  *
  * Writing: a temporary file in the same folder, fsync, rename, fsync of the folder; the version
@@ -155,7 +155,8 @@ export function appendRecord(path: string, record: unknown): void {
   using file = Deno.openSync(path, { read: true, append: true, create: true });
   if (!endsWithNewline(file)) {
     throw new TornCheckpointError(
-      `Cannot add to "${path}": its last line has no end, so the new record would be glued to it. ` +
+      `Cannot add to "${path}": its last line has no end, so the new record would be glued to ` +
+        "it. " +
         MEND_HINT,
     );
   }

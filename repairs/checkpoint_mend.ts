@@ -98,9 +98,9 @@ export function checkCheckpoint(options: MendOptions): MendReport {
  * 2. takes what is whole: the file itself, its whole lines, the good copy, or a whole temporary
  *    file, in this order;
  * 3. takes out claims that the disk does not bear out, puts in whole units that are not claimed;
- * 4. keeps the old content as `NAME.torn-1` (or the next number), moves artifacts that are not whole
- *    out of the way into a folder `.failure-lab-aside` beside them, so that a job which skips what
- *    is there does not skip them;
+ * 4. keeps the old content as `NAME.torn-1` (or the next number), moves artifacts that are not
+ *    whole out of the way into a folder `.failure-lab-aside` beside them, so that a job which skips
+ *    what is there does not skip them;
  * 5. writes the new content, and the same as `NAME.good`.
  *
  * A checkpoint that is fine is not touched.

@@ -22,7 +22,8 @@ import {
   systemClock,
 } from "../lab/mod.ts";
 import { formatDuration } from "../lab/report/text.ts";
-import { exitCodeOf, isGone, Job, type JobEnd, type JobOptions } from "./_job.ts";
+import { Job, type JobOptions } from "./_job.ts";
+import { exitCodeOf, isGone, type JobEnd } from "./_job_end.ts";
 import { HoldingSink, PassingSink } from "./_output.ts";
 import { ProgressWatch, writeSignature } from "./_progress.ts";
 import { sayDeath } from "./_run.ts";

@@ -175,9 +175,9 @@ export interface ProveResult extends EvidenceReport {
 }
 
 /**
- * Runs the work, checks what it left, and where that falls short moves the hollow outputs out of the
- * way and runs it again for what is missing. Outputs that were good before a further attempt are
- * byte for byte the same after it: one that the attempt changed or removed is put back.
+ * Runs the work, checks what it left, and where that falls short moves the hollow outputs out of
+ * the way and runs it again for what is missing. Outputs that were good before a further attempt
+ * are byte for byte the same after it: one that the attempt changed or removed is put back.
  */
 export async function proveOrRedo(options: ProveOptions): Promise<ProveResult> {
   const { rules, say } = options;

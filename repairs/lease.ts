@@ -3,8 +3,8 @@
  *
  * The lock proves its owner: host, boot, process space, pid and start time, and a kernel lock that
  * ends with the owner's life. Another run takes it over only when that owner is provably gone; the
- * lock of an owner of whom that cannot be shown (empty, not a number, another host, not readable) is
- * never removed: the run stands down. What is taken over is moved aside and kept
+ * lock of an owner of whom that cannot be shown (empty, not a number, another host, not readable)
+ * is never removed: the run stands down. What is taken over is moved aside and kept
  * (`NAME.stale-1`). Each owner has a generation; a late owner finds a larger one and stops.
  *
  * Beside the lock stays one small file, `NAME.fence`: the generation, and the guard that lets one

@@ -164,7 +164,8 @@ function judgePid(
   if (row.startedSeconds > heldSeconds + START_TOLERANCE_SECONDS) {
     const laterSeconds = Math.round(row.startedSeconds - heldSeconds);
     return gone(
-      `pid ${pid} belongs to ${row.name} now, which started ${laterSeconds} s after the lock was taken`,
+      `pid ${pid} belongs to ${row.name} now, which started ${laterSeconds} s after the lock was ` +
+        "taken",
     );
   }
   if (claims.ownerName !== undefined && row.name !== claims.ownerName) {
@@ -197,7 +198,9 @@ function judgeLease(record: LeaseRecord, seen: Witnesses, claims: OwnerClaims): 
   return gone(`pid ${record.pid} belongs to ${row.name} now, which has another start time`);
 }
 
-/** Compared from boot on where that is known: a clock that was set moves both by the same amount. */
+/**
+ * Compared from boot on where that is known: a clock that was set moves both by the same amount.
+ */
 function isSameStart(row: ProcessRow, record: LeaseRecord, table: readonly ProcessRow[]): boolean {
   const first = table.find((each) => each.pid === 1);
   const shift = first === undefined || record.bootStartedSeconds === null

@@ -36,8 +36,8 @@ export interface LeasedRun {
 
 /**
  * Takes the lease, runs the job, gives the lease back. The job finds the lock's path in
- * `FAILURE_LAB_LEASE` and the generation in `FAILURE_LAB_GENERATION`. When the lease is lost, the job
- * is ended. When processes of the job outlive it, the lock stays until they have ended.
+ * `FAILURE_LAB_LEASE` and the generation in `FAILURE_LAB_GENERATION`. When the lease is lost, the
+ * job is ended. When processes of the job outlive it, the lock stays until they have ended.
  *
  * @param renewMs The lock's time is moved, and the lease checked, this often. @default {1000}
  * @throws {JobStartError} When the job cannot be started; the lease is given back.

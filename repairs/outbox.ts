@@ -69,9 +69,10 @@ export interface DeliverOptions {
 /** How a delivery ended. */
 export interface Delivery {
   /**
-   * `done`: it happened now. `already-done`: it had happened before; nothing was sent. `parked`: not
-   * sent, may be tried at `record.notBeforeMs`. `given-up`: not sent, a person decides. `unknown`:
-   * it may have happened. `busy`: another run is sending it. `stopped`: we were asked to stop.
+   * `done`: it happened now. `already-done`: it had happened before; nothing was sent. `parked`:
+   * not sent, may be tried at `record.notBeforeMs`. `given-up`: not sent, a person decides.
+   * `unknown`: it may have happened. `busy`: another run is sending it. `stopped`: we were asked to
+   * stop.
    */
   outcome: "done" | "already-done" | "parked" | "given-up" | "unknown" | "busy" | "stopped";
   /** Attempts that this run made. */

@@ -32,8 +32,8 @@ export interface JobSender {
  * Makes a `send` of a command. Exit 0 means sent; the declared codes mean not sent; every other
  * end, also by a signal, means that it is not known.
  *
- * The command gets `FAILURE_LAB_KEY`, `FAILURE_LAB_ATTEMPT` and `FAILURE_LAB_RETRY_AFTER_FILE`, into
- * which it may write the value of a Retry-After header (seconds or a date).
+ * The command gets `FAILURE_LAB_KEY`, `FAILURE_LAB_ATTEMPT` and `FAILURE_LAB_RETRY_AFTER_FILE`,
+ * into which it may write the value of a Retry-After header (seconds or a date).
  */
 export function sendByJob(options: SendByJobOptions): JobSender {
   let startError: JobStartError | null = null;

@@ -13,8 +13,8 @@ import { RepairError } from "./errors.ts";
 /**
  * What is known about one effect.
  *
- * - `intent`: an attempt was begun, and nothing is known of its end. Either it goes on right now, or
- *   it died between the effect and its record.
+ * - `intent`: an attempt was begun, and nothing is known of its end. Either it goes on right now,
+ *   or it died between the effect and its record.
  * - `done`: it happened.
  * - `waiting`: it did not happen; the next attempt may begin at `notBeforeMs`.
  * - `parked`: it did not happen, and nobody will try again until a person says so.
@@ -34,7 +34,9 @@ export interface EffectRecord {
   state: EffectState;
   /** Attempts that were begun, over all runs. */
   attempts: number;
-  /** Earliest next attempt, wall-clock milliseconds since the epoch; `null` where none is planned. */
+  /**
+   * Earliest next attempt, wall-clock milliseconds since the epoch; `null` where none is planned.
+   */
   notBeforeMs: number | null;
   /** The wait that `notBeforeMs` came from, in milliseconds. */
   waitMs: number;
@@ -141,7 +143,8 @@ function readRecord(path: string): EffectRecord | null {
 
 function damaged(path: string, why: string): RepairError {
   return new RepairError(
-    `Cannot use the record "${path}": ${why}. Whether its effect happened is not known; find out, ` +
+    `Cannot use the record "${path}": ${why}. Whether its effect happened is not known; find ` +
+      "out, " +
       "then write the answer with: failure-lab repair outbox settle",
     { exitCode: 3 },
   );

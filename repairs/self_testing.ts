@@ -48,8 +48,8 @@ export interface SelfTestOptions {
 }
 
 /**
- * Runs the steps, each in an empty folder of its own, and removes the folders at the end, also after
- * a failure. Requires `ps`.
+ * Runs the steps, each in an empty folder of its own, and removes the folders at the end, also
+ * after a failure. Requires `ps`.
  *
  * @param atOnce Steps that run at the same time: for those that mostly wait.
  */

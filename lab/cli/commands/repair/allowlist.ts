@@ -14,9 +14,10 @@ export const command: Command = {
   summary: "Put back what a job changed outside the places where it may write",
   usage: "repair allowlist --allow out/ [--root DIR] [flags] -- COMMAND…",
   description:
-    "Hashes and copies the folder, runs COMMAND, and puts back byte for byte what changed outside " +
-    "--allow, links resolved; the work in allowed places stays. Nothing outside the folder is " +
-    "written, except --protect places, from a copy of their own. The exit code is that of COMMAND; " +
+    "Hashes and copies the folder, runs COMMAND, and puts back byte for byte what changed " +
+    "outside --allow, links resolved; the work in allowed places stays. Nothing outside the " +
+    "folder is written, except --protect places, from a copy of their own. The exit code is that " +
+    "of COMMAND; " +
     `${SCOPE_BROKEN_EXIT} when a watched place outside changed and was not put back; 3 when a ` +
     "revert would not have been safe, or COMMAND left something running. This is observation " +
     "after the fact and no sandbox.",

@@ -14,9 +14,9 @@ export const command: Command = {
   summary: "End a job that hangs or leaves children behind, with proof, and start it afresh",
   usage: "repair deadline [--idle 60s] [--total 1h] [flags] -- COMMAND…",
   description:
-    "Runs COMMAND. When it takes too long, or shows no progress for too long, all of it is ended: " +
-    "TERM, a grace period, KILL, to its group and to whoever left that group; then a look that " +
-    "nobody is left and nothing is written. Children that outlive COMMAND are ended, too. " +
+    "Runs COMMAND. When it takes too long, or shows no progress for too long, all of it is " +
+    "ended: TERM, a grace period, KILL, to its group and to whoever left that group; then a look " +
+    "that nobody is left and nothing is written. Children that outlive COMMAND are ended, too. " +
     `The exit code is that of COMMAND (128 + n when signal n killed it), ${DEADLINE_EXIT} when a ` +
     `limit ended it, ${NOT_PROVEN_EXIT} when it cannot be shown that all of it is gone.`,
   flags: [

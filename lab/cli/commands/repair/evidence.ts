@@ -56,9 +56,9 @@ export const command: Command = {
   summary: "Believe the files of a job and not its exit code; redo what is missing",
   usage: "repair evidence --expect 'GLOB=N' [flags] -- COMMAND…",
   description:
-    "Runs COMMAND. When it exits 0 but what it had to leave is missing, empty, short or old, that " +
-    "is said, and the exit code is 1. With --retry, COMMAND is run again for what is missing: " +
-    "FAILURE_LAB_MISSING names it, one path per line; hollow files are moved into " +
+    "Runs COMMAND. When it exits 0 but what it had to leave is missing, empty, short or old, " +
+    "that is said, and the exit code is 1. With --retry, COMMAND is run again for what is " +
+    "missing: FAILURE_LAB_MISSING names it, one path per line; hollow files are moved into " +
     ".failure-lab-aside; files that are good already stay byte for byte. A nonzero exit code of " +
     "COMMAND is passed through.",
   flags: [

@@ -29,8 +29,9 @@ const watch: Command = {
   usage: "repair heartbeat run --beat FILE --progress GLOB --limit 60s [flags] -- COMMAND…",
   description:
     "Runs COMMAND. When the files of --progress do not grow for longer than --limit, it is ended " +
-    "with proof and started afresh. A watcher of its own writes the beat file; when that one dies, " +
-    "falls silent or beats what is not so, an alarm is given and another one started. The exit " +
+    "with proof and started afresh. A watcher of its own writes the beat file; when that one " +
+    "dies, falls silent or beats what is not so, an alarm is given and another one started. The " +
+    "exit " +
     `code is that of COMMAND, or ${DEADLINE_EXIT} when the last start made no progress either. ` +
     "From elsewhere, ask: failure-lab repair heartbeat check --beat FILE",
   flags: [
@@ -67,8 +68,8 @@ const watch: Command = {
   positionals: [],
   rest: { name: "COMMAND", summary: "the job to run, with its arguments", required: true },
   examples: [{
-    line:
-      "failure-lab repair heartbeat run --beat job.beat --progress 'out/*.md' --limit 5m -- ./agent.sh",
+    line: "failure-lab repair heartbeat run --beat job.beat --progress 'out/*.md' --limit 5m -- " +
+      "./agent.sh",
     does: "Five minutes without a new or growing file count as hung",
   }],
   run(context) {
@@ -78,8 +79,8 @@ const watch: Command = {
     const limitMs = flags.durationMs("limit");
     if (progress.length === 0 || limitMs === undefined) {
       throw new UsageError(
-        "heartbeat needs to know what health is: --progress 'out/*.md' and --limit 60s. A process " +
-          "that is merely alive is not healthy.",
+        "heartbeat needs to know what health is: --progress 'out/*.md' and --limit 60s. A " +
+          "process that is merely alive is not healthy.",
       );
     }
     return runRepair(context, "heartbeat", async (tools) => {
@@ -104,9 +105,9 @@ const check: Command = {
   summary: "Ask from elsewhere whether somebody watches, and whether the job gets on",
   usage: "repair heartbeat check --beat FILE [--max-age 30s]",
   description:
-    "For cron or another machine. Exit 0: the watcher lives and the job gets on, or it ended with " +
-    "exit code 0. 1: alarm: nobody gives a sign, the job does not get on, or it failed. No beat " +
-    "file is an alarm, too: silence is never good news.",
+    "For cron or another machine. Exit 0: the watcher lives and the job gets on, or it ended " +
+    "with exit code 0. 1: alarm: nobody gives a sign, the job does not get on, or it failed. No " +
+    "beat file is an alarm, too: silence is never good news.",
   flags: [
     BEAT_FLAG,
     seconds("max-age", null, "Oldest beat that is still a sign of life", {

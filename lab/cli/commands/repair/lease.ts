@@ -38,8 +38,9 @@ export const command: Command = {
   usage: "repair lease --lock FILE [flags] -- COMMAND…",
   description:
     "Runs COMMAND while it holds the lock. A lock is taken over only when its owner is provably " +
-    "gone: by host, boot, pid, start time and kernel lock, never by age alone; it is then kept as " +
-    "FILE.stale-1. Where the owner lives, or cannot be known, COMMAND is not started and the exit " +
+    "gone: by host, boot, pid, start time and kernel lock, never by age alone; it is then kept " +
+    "as FILE.stale-1. Where the owner lives, or cannot be known, COMMAND is not started and the " +
+    "exit " +
     `code is ${LEASE_HELD_EXIT}. When the lock is lost while COMMAND runs, COMMAND is ended and ` +
     `the exit code is ${LEASE_LOST_EXIT}; otherwise it is that of COMMAND, which finds its ` +
     "generation in FAILURE_LAB_GENERATION. Reads locks of its own, bare pid files, " +

@@ -31,7 +31,8 @@ const KEY_FLAG: StringFlag = {
   name: "key",
   valueName: "KEY",
   summary:
-    "Name of the effect, the same in each attempt: the unit, never a date or a number drawn; needed",
+    "Name of the effect, the same in each attempt: the unit, never a date or a number drawn; " +
+    "needed",
 };
 
 function checkCodes(value: string): string | null {
@@ -136,7 +137,8 @@ function sentenceOf(key: string, { outcome, why, record }: Delivery): string | n
     case "already-done":
       return `"${key}" was sent before (${why}); nothing is sent.`;
     case "parked":
-      return `"${key}" is parked after ${record?.attempts} attempts: ${why}. The next run goes on ` +
+      return `"${key}" is parked after ${record?.attempts} attempts: ${why}. The next run goes ` +
+        "on " +
         "from there.";
     case "busy":
       return `"${key}" is left alone: ${why}.`;
@@ -146,7 +148,8 @@ function sentenceOf(key: string, { outcome, why, record }: Delivery): string | n
       return `"${key}" is not tried any more: ${why}. To try afresh: failure-lab repair outbox ` +
         "settle --not-sent";
     case "unknown":
-      return `Whether "${key}" was sent is not known: ${why}. It is neither sent again nor marked ` +
+      return `Whether "${key}" was sent is not known: ${why}. It is neither sent again nor ` +
+        "marked " +
         "as sent. Find out, then: failure-lab repair outbox settle --sent, or --not-sent";
   }
 }
@@ -178,12 +181,13 @@ const send: Command = {
   summary: "Run a command that sends something, so that it is sent once",
   usage: "repair outbox send --box DIR --key KEY [flags] -- COMMAND…",
   description:
-    "Runs COMMAND unless its effect has happened, may have happened, or has to wait. Exit code of " +
-    "COMMAND: 0 sent; 75 not sent, try again; 65 refused; anything else, or a signal: not known, " +
-    "then the probe is asked. COMMAND finds the key in FAILURE_LAB_KEY (use it as idempotency key), " +
-    "the attempt in FAILURE_LAB_ATTEMPT, and may write the value of a Retry-After header into the " +
-    "file that FAILURE_LAB_RETRY_AFTER_FILE names. Exit: 0 sent, now or before; 75 parked, to be " +
-    "tried by a later run; 1 given up; 3 not known whether it was sent.",
+    "Runs COMMAND unless its effect has happened, may have happened, or has to wait. Exit code " +
+    "of COMMAND: 0 sent; 75 not sent, try again; 65 refused; anything else, or a signal: not " +
+    "known, then the probe is asked. COMMAND finds the key in FAILURE_LAB_KEY (use it as " +
+    "idempotency key), the attempt in FAILURE_LAB_ATTEMPT, and may write the value of a " +
+    "Retry-After header into the file that FAILURE_LAB_RETRY_AFTER_FILE names. Exit: 0 sent, now " +
+    "or before; 75 parked, to be tried by a later run; 1 given up; 3 not known whether it was " +
+    "sent.",
   flags: SEND_FLAGS,
   positionals: [],
   rest: { name: "COMMAND", summary: "the command that sends", required: true },
