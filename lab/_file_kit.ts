@@ -1,5 +1,5 @@
 /**
- * The reading, hashing and copying of single files, as one function that uses nothing but its
+ * The reading, hashing and copying of single files, as a class that uses nothing but its
  * parameters and the globals of Deno: a helper thread gets it as source text (file_crew.ts), so that
  * both threads do exactly the same.
  *
@@ -37,92 +37,179 @@ export interface KitCopy {
   sparse: boolean;
 }
 
-/** See {@linkcode makeFileKit}. */
-export interface FileKit {
+/** Bytes that a kit reads at once, and the size up to which a file is small. */
+export const KIT_CHUNK_BYTES = 1 << 20;
+
+/** Reads, hashes and copies single files. Must stay self-contained: see the module's text. */
+export class FileKit {
+  readonly #fs: KitFs;
+  readonly #crypto: KitCrypto;
+  readonly #umask: number;
+  readonly #buffer: Uint8Array<ArrayBuffer>;
+  readonly #words: Int32Array;
+  readonly #ignoresFlags: boolean;
+  readonly #flags: number;
+
+  /** @param options.umask Bits that the system takes away from the mode of a new file. */
+  constructor(fs: KitFs, crypto: KitCrypto, options: { umask: number; chunkBytes: number }) {
+    this.#fs = fs;
+    this.#crypto = crypto;
+    this.#umask = options.umask;
+    this.#buffer = new Uint8Array(options.chunkBytes);
+    this.#words = new Int32Array(this.#buffer.buffer);
+    // Deno 2.4 has the flags of macOS on Linux as well and takes no notice of the two that count.
+    const [major = 0, minor = 0] = Deno.version.deno.split(".").map(Number);
+    this.#ignoresFlags = major < 2 || (major === 2 && minor < 9);
+    const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW } = fs.constants;
+    this.#flags = O_RDONLY | O_NONBLOCK | O_NOFOLLOW;
+  }
+
   /** SHA-256 of a file that was seen with `bytes` bytes; `null` when it must be read in steps. */
-  hashSmall(path: string, bytes: number): string | null;
+  hashSmall(path: string, bytes: number): string | null {
+    const count = this.#readSmall(path, bytes);
+    return count < 0 ? null : this.#hashOfBuffer(count);
+  }
+
   /** SHA-256 in steps of one chunk, for big files and for those that changed since they were seen. */
-  hashInSteps(path: string): Generator<void, { sha256: string; bytes: number }>;
+  *hashInSteps(path: string): Generator<void, { sha256: string; bytes: number }> {
+    const file = this.#openRegular(path);
+    try {
+      const hash = this.#crypto.createHash("sha256");
+      let bytes = 0;
+      for (let count; (count = this.#read(file, this.#buffer)) > 0;) {
+        hash.update(this.#buffer.subarray(0, count));
+        bytes += count;
+        yield;
+      }
+      return { sha256: hash.digest("hex"), bytes };
+    } finally {
+      this.#close(file);
+    }
+  }
+
   /**
    * Copies with content, mode and time. Gives the SHA-256 of what was copied, or the empty text when
    * no hash is wanted; `null` (and nothing done) when it must be done in steps.
    */
-  copySmall(file: KitCopy, wantsHash: boolean): string | null;
-  /** The same in steps of one chunk; holes stay holes. */
-  copyInSteps(file: KitCopy, wantsHash: boolean): Generator<void, string>;
-}
-
-/** Bytes that a kit reads at once, and the size up to which a file is small. */
-export const KIT_CHUNK_BYTES = 1 << 20;
-
-/**
- * Makes a kit. Must stay self-contained: see the module's text.
- *
- * @param umask Bits that the system takes away from the mode of a new file.
- */
-export function makeFileKit(
-  fs: KitFs,
-  crypto: KitCrypto,
-  options: { umask: number; chunkBytes: number },
-): FileKit {
-  const { umask, chunkBytes } = options;
-  const buffer = new Uint8Array(chunkBytes);
-  const words = new Int32Array(buffer.buffer);
-  const holeBytes = 65536;
-  const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW } = fs.constants;
-  // Deno 2.4 has the flags of macOS on Linux as well and takes no notice of these two.
-  const [major = 0, minor = 0] = Deno.version.deno.split(".").map(Number);
-  const ignoresFlags = major < 2 || (major === 2 && minor < 9);
-
-  /** What is opened for reading: a number of node:fs, or a file of Deno, which is faster in 2.4. */
-  interface Opened {
-    read(into: Uint8Array): number;
-    isFile(): boolean;
-    close(): void;
-  }
-
-  function open(path: string): Opened {
-    if (ignoresFlags) {
-      if (!Deno.lstatSync(path).isFile) refuse(path);
-      const file = Deno.openSync(path);
-      return {
-        read: (into) => file.readSync(into) ?? 0,
-        isFile: () => file.statSync().isFile,
-        close: () => file.close(),
-      };
+  copySmall(file: KitCopy, wantsHash: boolean): string | null {
+    if (file.sparse) return null;
+    if (!wantsHash) {
+      this.#copyWhole(file);
+      return "";
     }
-    const file = fs.openSync(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
-    return {
-      read: (into) => fs.readSync(file, into, 0, into.length, null),
-      isFile: () => fs.fstatSync(file).isFile(),
-      close: () => fs.closeSync(file),
-    };
+    const count = this.#readSmall(file.from, file.bytes);
+    if (count < 0) return null;
+    const out = this.#create(file);
+    try {
+      this.#write(out, 0, count);
+      this.#finish(out, file);
+    } finally {
+      out.close();
+    }
+    return this.#hashOfBuffer(count);
   }
 
-  function refuse(path: string): never {
+  /** The same in steps of one chunk; holes stay holes. */
+  *copyInSteps(file: KitCopy, wantsHash: boolean): Generator<void, string> {
+    const from = this.#openRegular(file.from);
+    try {
+      const out = this.#create(file);
+      try {
+        const hash = wantsHash ? this.#crypto.createHash("sha256") : null;
+        let position = 0;
+        for (let count; (count = this.#read(from, this.#buffer)) > 0;) {
+          hash?.update(this.#buffer.subarray(0, count));
+          if (file.sparse) this.#writeSparse(out, position, count);
+          else this.#write(out, 0, count);
+          position += count;
+          yield;
+        }
+        if (file.sparse) out.truncateSync(position);
+        this.#finish(out, file);
+        return hash?.digest("hex") ?? "";
+      } finally {
+        out.close();
+      }
+    } finally {
+      this.#close(from);
+    }
+  }
+
+  /** A number of node:fs, or, where its flags are ignored, a file of Deno, which is faster there. */
+  #open(path: string): number | Deno.FsFile {
+    if (!this.#ignoresFlags) return this.#fs.openSync(path, this.#flags);
+    if (!Deno.lstatSync(path).isFile) this.#refuse(path);
+    return Deno.openSync(path);
+  }
+
+  #read(file: number | Deno.FsFile, into: Uint8Array): number {
+    if (typeof file !== "number") return file.readSync(into) ?? 0;
+    return this.#fs.readSync(file, into, 0, into.length, null);
+  }
+
+  #close(file: number | Deno.FsFile): void {
+    if (typeof file === "number") this.#fs.closeSync(file);
+    else file.close();
+  }
+
+  #refuse(path: string): never {
     throw new TypeError(`Cannot read "${path}": it is no regular file any more`);
   }
 
   /** Bytes read into the buffer when they are as many as expected, else -1. */
-  function readSmall(path: string, bytes: number): number {
-    if (bytes >= chunkBytes) return -1;
-    const file = open(path);
+  #readSmall(path: string, bytes: number): number {
+    if (bytes >= this.#buffer.length) return -1;
+    const file = this.#open(path);
     try {
       // One more than expected, so that a file that grew is noticed.
-      return file.read(buffer.subarray(0, bytes + 1)) === bytes ? bytes : -1;
+      return this.#read(file, this.#buffer.subarray(0, bytes + 1)) === bytes ? bytes : -1;
     } finally {
-      file.close();
+      this.#close(file);
     }
   }
 
-  function openRegular(path: string): Opened {
-    const file = open(path);
-    if (file.isFile()) return file;
-    file.close();
-    refuse(path);
+  #openRegular(path: string): number | Deno.FsFile {
+    const file = this.#open(path);
+    const info = typeof file === "number" ? this.#fs.fstatSync(file) : file.statSync();
+    if (typeof info.isFile === "function" ? info.isFile() : info.isFile) return file;
+    this.#close(file);
+    return this.#refuse(path);
   }
 
-  function isZero(start: number, end: number): boolean {
+  #hashOfBuffer(count: number): string {
+    return this.#crypto.hash("sha256", this.#buffer.subarray(0, count), "hex");
+  }
+
+  /** One call instead of six; it carries the mode over by itself. It would wait at a fifo. */
+  #copyWhole({ from, to, mtimeMs }: KitCopy): void {
+    if (!Deno.lstatSync(from).isFile) this.#refuse(from);
+    Deno.copyFileSync(from, to);
+    if (Number.isNaN(mtimeMs)) return;
+    const mtime = new Date(mtimeMs);
+    Deno.utimeSync(to, mtime, mtime);
+  }
+
+  #create(file: KitCopy): Deno.FsFile {
+    return Deno.openSync(file.to, { write: true, createNew: true, mode: file.mode & 0o777 });
+  }
+
+  #write(out: Deno.FsFile, start: number, end: number): void {
+    for (let at = start; at < end;) at += out.writeSync(this.#buffer.subarray(at, end));
+  }
+
+  /** Writes what is not zero, and leaves out the rest, so that the copy has holes there. */
+  #writeSparse(out: Deno.FsFile, position: number, end: number): void {
+    const holeBytes = 65536;
+    for (let start = 0; start < end; start += holeBytes) {
+      const stop = Math.min(end, start + holeBytes);
+      if (this.#isZero(start, stop)) continue;
+      out.seekSync(position + start, 0);
+      this.#write(out, start, stop);
+    }
+  }
+
+  #isZero(start: number, end: number): boolean {
+    const words = this.#words;
     let at = start;
     for (; at + 16 <= end; at += 16) {
       const word = at >> 2;
@@ -130,105 +217,18 @@ export function makeFileKit(
       const b = (words[word + 2] ?? 0) | (words[word + 3] ?? 0);
       if ((a | b) !== 0) return false;
     }
-    for (; at < end; at++) if (buffer[at] !== 0) return false;
+    for (; at < end; at++) if (this.#buffer[at] !== 0) return false;
     return true;
   }
 
-  function create(file: KitCopy): Deno.FsFile {
-    return Deno.openSync(file.to, { write: true, createNew: true, mode: file.mode & 0o777 });
-  }
-
-  function writeAll(out: Deno.FsFile, start: number, end: number): void {
-    for (let at = start; at < end;) at += out.writeSync(buffer.subarray(at, end));
-  }
-
-  function finish(out: Deno.FsFile, file: KitCopy): void {
+  #finish(out: Deno.FsFile, file: KitCopy): void {
     if (!Number.isNaN(file.mtimeMs)) {
       // As a Date: a number of seconds would lose the last millisecond to rounding.
       const mtime = new Date(file.mtimeMs);
       out.utimeSync(mtime, mtime);
     }
-    if ((file.mode & (umask | 0o7000)) !== 0) Deno.chmodSync(file.to, file.mode & 0o7777);
+    if ((file.mode & (this.#umask | 0o7000)) !== 0) Deno.chmodSync(file.to, file.mode & 0o7777);
   }
-
-  /** Writes what is not zero, and leaves out the rest, so that the copy has holes there. */
-  function writeSparse(out: Deno.FsFile, position: number, end: number): void {
-    for (let start = 0; start < end; start += holeBytes) {
-      const stop = Math.min(end, start + holeBytes);
-      if (isZero(start, stop)) continue;
-      out.seekSync(position + start, 0);
-      writeAll(out, start, stop);
-    }
-  }
-
-  return {
-    hashSmall(path, bytes) {
-      const count = readSmall(path, bytes);
-      return count < 0 ? null : crypto.hash("sha256", buffer.subarray(0, count), "hex");
-    },
-    *hashInSteps(path) {
-      const file = openRegular(path);
-      try {
-        const hash = crypto.createHash("sha256");
-        let bytes = 0;
-        for (let count; (count = file.read(buffer)) > 0;) {
-          hash.update(buffer.subarray(0, count));
-          bytes += count;
-          yield;
-        }
-        return { sha256: hash.digest("hex"), bytes };
-      } finally {
-        file.close();
-      }
-    },
-    copySmall(file, wantsHash) {
-      if (file.sparse) return null;
-      if (!wantsHash) {
-        // One call instead of six; it carries the mode over by itself. It would wait at a fifo.
-        if (!Deno.lstatSync(file.from).isFile) refuse(file.from);
-        Deno.copyFileSync(file.from, file.to);
-        if (!Number.isNaN(file.mtimeMs)) {
-          const mtime = new Date(file.mtimeMs);
-          Deno.utimeSync(file.to, mtime, mtime);
-        }
-        return "";
-      }
-      const count = readSmall(file.from, file.bytes);
-      if (count < 0) return null;
-      const out = create(file);
-      try {
-        writeAll(out, 0, count);
-        finish(out, file);
-      } finally {
-        out.close();
-      }
-      return crypto.hash("sha256", buffer.subarray(0, count), "hex");
-    },
-    *copyInSteps(file, wantsHash) {
-      const from = openRegular(file.from);
-      try {
-        const out = create(file);
-        try {
-          const hash = wantsHash ? crypto.createHash("sha256") : null;
-          let position = 0;
-          for (let count; (count = from.read(buffer)) > 0;) {
-            hash?.update(buffer.subarray(0, count));
-            if (file.sparse) writeSparse(out, position, count);
-            else writeAll(out, 0, count);
-            position += count;
-            yield;
-          }
-          if (file.sparse) out.truncateSync(position);
-          finish(out, file);
-          return hash?.digest("hex") ?? "";
-        } finally {
-          out.close();
-        }
-      } finally {
-        from.close();
-      }
-    },
-  };
 }
 
 /** Files to hash, or to copy and hash. The lists run side by side, one place for each file. */

@@ -6,18 +6,11 @@
 import { Buffer } from "node:buffer";
 import { createHash, hash } from "node:crypto";
 import fs from "node:fs";
-import {
-  type FileBatch,
-  type FileJob,
-  type FileKit,
-  KIT_CHUNK_BYTES,
-  makeFileKit,
-  workOn,
-} from "./_file_kit.ts";
+import { type FileBatch, type FileJob, FileKit, KIT_CHUNK_BYTES, workOn } from "./_file_kit.ts";
 import { ALONE, type FileCrew, HELPER, HELPER_WORKS, openFileCrew, STOP } from "./file_crew.ts";
 import { Slices } from "./slices.ts";
 
-export type { FileBatch, FileKit };
+export { type FileBatch, FileKit };
 
 /** Number of files from which on a helper is worth its start. */
 export const CREW_FILES_MIN = 2000;
@@ -190,7 +183,7 @@ const kits = new Map<number, FileKit>();
 export function localFileKit(umask = 0): FileKit {
   const known = kits.get(umask);
   if (known !== undefined) return known;
-  const kit = makeFileKit(fs, { createHash, hash }, { umask, chunkBytes: KIT_CHUNK_BYTES });
+  const kit = new FileKit(fs, { createHash, hash }, { umask, chunkBytes: KIT_CHUNK_BYTES });
   kits.set(umask, kit);
   return kit;
 }

@@ -9,7 +9,7 @@
  *
  * @module
  */
-import { makeFileKit, workOn } from "./_file_kit.ts";
+import { FileKit, workOn } from "./_file_kit.ts";
 
 /** Place of the helper's state in a job's counters. */
 export const HELPER = 1;
@@ -161,7 +161,7 @@ function helperUrl(): string {
   const source = `
     import fs from "node:fs";
     import { createHash, hash } from "node:crypto";
-    const makeFileKit = ${makeFileKit};
+    const FileKit = ${FileKit};
     const workOn = ${workOn};
     // Keeps the thread awake where Deno would not wake it for a message (see file_crew.ts).
     setInterval(() => {}, 1);
@@ -169,7 +169,7 @@ function helperUrl(): string {
       Atomics.store(job.counters, ${HELPER}, ${HELPER_WORKS});
       try {
         const umask = job.batch.copy?.umask ?? 0;
-        const kit = makeFileKit(fs, { createHash, hash }, { umask, chunkBytes: job.chunkBytes });
+        const kit = new FileKit(fs, { createHash, hash }, { umask, chunkBytes: job.chunkBytes });
         for (const _ of workOn(kit, job, () => {})) {
           if (Atomics.load(job.counters, ${STOP}) !== 0) break;
         }
