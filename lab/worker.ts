@@ -35,7 +35,7 @@ export const OUTPUTS_GLOB = "out/unit-*.txt";
  *   (`../at-UNIT.PID`), waits for `../go`, and puts the label: as two starts at once do it.
  * - `stray`: makes the plan's link, and writes to the plan's stray path; then goes on.
  * - `hollow`: says SUCCESS and exits 0 without doing anything; `hollow-empty` makes empty outputs,
- *   `hollow-last` does everything but leaves the last output empty.
+ *   `hollow-last` does everything but leaves the last output empty, `hollow-half` leaves it half.
  */
 export type WorkerCue =
   | "none"
@@ -56,7 +56,8 @@ export type WorkerCue =
   | "stray"
   | "hollow"
   | "hollow-empty"
-  | "hollow-last";
+  | "hollow-last"
+  | "hollow-half";
 
 /**
  * How the worker finds out what is done already.

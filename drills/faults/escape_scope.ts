@@ -14,6 +14,7 @@ export const ESCAPES = [
   "link-last",
   "dangling-link",
   "swapped-for-link",
+  "foreign-file",
 ] as const;
 
 /** See {@linkcode ESCAPES}. */
@@ -58,6 +59,8 @@ export function escapePlan(
       };
     case "swapped-for-link":
       return { link: { name: foreignFile, to: `${fromFolder}/${ownerFile}` } };
+    case "foreign-file":
+      return { stray: foreignFile };
   }
 }
 

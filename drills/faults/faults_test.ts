@@ -70,6 +70,7 @@ Deno.test("hollowCue() has a cue of its own for each shape that the worker must 
   assertEquals(hollowCue("nothing"), "hollow");
   assertEquals(hollowCue("empty"), "hollow-empty");
   assertEquals(hollowCue("last-empty"), "hollow-last");
+  assertEquals(hollowCue("last-half"), "hollow-half");
   assertEquals(hollowCue("stale"), "none");
 });
 

@@ -6,7 +6,7 @@
 import type { Artifact, FaultRecord, PhaseRecord, WorkerCue } from "../../lab/mod.ts";
 
 /** What a hollow run leaves. */
-export const HOLLOW_SHAPES = ["nothing", "empty", "last-empty", "stale"] as const;
+export const HOLLOW_SHAPES = ["nothing", "empty", "last-empty", "last-half", "stale"] as const;
 
 /** See {@linkcode HOLLOW_SHAPES}. */
 export type HollowShape = typeof HOLLOW_SHAPES[number];
@@ -22,6 +22,8 @@ export function hollowCue(shape: HollowShape): WorkerCue {
       return "hollow-empty";
     case "last-empty":
       return "hollow-last";
+    case "last-half":
+      return "hollow-half";
   }
 }
 

@@ -91,7 +91,7 @@ function planOf(stage: DrillStage): WorkerPlan {
   const shape = shapeOf(stage);
   return stage.plan({
     cue: stage.armed ? hollowCue(shape) : "none",
-    cueAt: shape === "last-empty" ? stage.units.length : 1,
+    cueAt: shape.startsWith("last-") ? stage.units.length : 1,
     cueOnce: "../hollow-once",
     load: "disk",
   });

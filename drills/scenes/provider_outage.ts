@@ -4,7 +4,12 @@
  * @module
  */
 import { systemTool, waitUntil, type WorkerPlan } from "../../lab/mod.ts";
-import { type LogEntry, type Provider, startProvider } from "../../lab/provider/mod.ts";
+import {
+  attemptGaps,
+  type LogEntry,
+  type Provider,
+  startProvider,
+} from "../../lab/provider/mod.ts";
 import { type Delivery, effectKey, Outbox, type OutboxPolicy } from "../../repairs/mod.ts";
 import type { CourierHandler } from "../courier.ts";
 import {
@@ -273,6 +278,17 @@ function judgeRepair(
       hasParked
         ? "After one refusal that asks for an hour, the repair parked and asked no more"
         : `The repair made ${refused} requests against a quota that outlasts the run`,
+    );
+    return;
+  }
+  if (stage.variant === "rate-limit-429") {
+    const kept = attemptGaps({ entries }).honoursRetryAfter;
+    stage.find(
+      "retry-after-kept",
+      kept === "unknown" ? null : kept,
+      kept === true
+        ? "The wait that the provider asked for was kept"
+        : "The provider asked for a wait, and was asked again before it was over",
     );
     return;
   }

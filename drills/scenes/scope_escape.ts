@@ -27,6 +27,27 @@ import type { DrillStage } from "../stage.ts";
 const ALLOWED = ["out", CHECKPOINT_NAME, "worker.log", "writes.log"];
 const FOREIGN_FILE = "notes/keep.txt";
 const OWNER_FILE = "owner.txt";
+/** A person has edited this one since the last backup. */
+const EDITED_FILE = "draft.txt";
+
+/** What goes wrong in the broken half: most checks miss the escape, two reverts do harm themselves. */
+const MISSED = {
+  id: "escape-missed",
+  file: "",
+  text: 'The check says "in scope", and this is not as it was',
+};
+const HARMS: Readonly<Record<string, typeof MISSED>> = {
+  "swapped-for-link": {
+    id: "revert-followed-link",
+    file: OWNER_FILE,
+    text: "The revert wrote through the link, and changed what the job had left alone",
+  },
+  "foreign-file": {
+    id: "revert-lost-edits",
+    file: EDITED_FILE,
+    text: "The revert put back more than the job had changed, and a person's edits are gone",
+  },
+};
 
 /** See the module's text. */
 export const scopeEscape: Scene = {
@@ -41,17 +62,14 @@ export const scopeEscape: Scene = {
   async naive(stage) {
     await stage.attempt(stage.plan(), { argv: stage.naiveArgv });
     const left = await changesIn(stage);
-    const isSwap = stage.variant === "swapped-for-link";
-    // A link in place of the foreign file is the job's doing; the neighbour's file is the revert's.
-    const first = left.find((each) => isSwap ? each.path.endsWith(OWNER_FILE) : true);
+    const { id, file, text } = HARMS[stage.variant] ?? MISSED;
+    const first = left.find((each) => each.path.endsWith(file));
     stage.find(
-      isSwap ? "revert-followed-link" : "escape-missed",
+      id,
       first === undefined,
       first === undefined
         ? "Nothing outside the scope is changed"
-        : isSwap
-        ? `The revert wrote through the link: "${shown(stage, first.path)}" (${first.change})`
-        : `The check says "in scope", and "${shown(stage, first.path)}" is ${first.change}`,
+        : `${text}: "${shown(stage, first.path)}" (${first.change})`,
     );
   },
 
@@ -99,13 +117,15 @@ function placesOf(stage: DrillStage): EscapePlaces {
 function furnish(stage: DrillStage): void {
   Deno.mkdirSync(stage.path("notes"));
   Deno.writeTextFileSync(stage.path(FOREIGN_FILE), "a person's notes\n");
+  Deno.writeTextFileSync(stage.path(`notes/${EDITED_FILE}`), "with this evening's edits\n");
   for (
     const [folder, file, text] of [
       ["neighbour", OWNER_FILE, "the owner's own edits\n"],
       ["backup", "keep.txt", "a person's notes\n"],
+      ["backup", EDITED_FILE, "as it was yesterday\n"],
     ] as const
   ) {
-    Deno.mkdirSync(stage.path(`../${folder}`));
+    Deno.mkdirSync(stage.path(`../${folder}`), { recursive: true });
     Deno.writeTextFileSync(stage.path(`../${folder}/${file}`), text);
   }
 }
