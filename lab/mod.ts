@@ -14,7 +14,7 @@ export * from "./clock.ts";
 export * from "./containment.ts";
 export * from "./driver.ts";
 export * from "./effects_reader.ts";
-export type { FileCrew } from "./file_crew.ts";
+export { type FileCrew, type FileHelper, openFileCrew, startFileHelper } from "./file_crew.ts";
 export * from "./git_state.ts";
 export { grade, gradeSet } from "./grader.ts";
 export { isRewritten } from "./grader_artifacts.ts";

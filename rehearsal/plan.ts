@@ -44,6 +44,8 @@ export interface WorkerStart {
     RunRecord,
     "label" | "tool" | "rerun" | "seed" | "options" | "git" | "scope" | "startedAt"
   >;
+  /** Leads to the helper thread for file work, which has the rights of the worker and no more. */
+  filePort: MessagePort;
   /** Test of the scope: a path that the worker tries to write to, and must not be able to. */
   probeWrite: string | null;
 }

@@ -38,9 +38,9 @@ export interface QuietResult {
   leftovers: ProcessRow[];
 }
 
-// Without anything left alive nobody can write, so a short look is enough; with leftovers it must
-// be longer than the pause of a slow writer.
-const QUIET_MS = 150;
+// Without anything left alive nobody can write, so a short look is enough, and the final look comes
+// later still; with leftovers it must be longer than the pause of a slow writer.
+const QUIET_MS = 60;
 const QUIET_WITH_LEFTOVERS_MS = 1500;
 const LIST_EVERY_MS = 25;
 const TABLE_EVERY_MS = 100;

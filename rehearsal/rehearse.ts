@@ -4,39 +4,37 @@
  *
  * @module
  */
-import { basename, dirname, join } from "@std/path";
+import { basename, join } from "@std/path";
 import {
-  checkSentinel,
   type Clock,
-  compareSnapshots,
-  type ContainmentRecord,
   Driver,
+  type FileCrew,
   Journal,
   newRecord,
-  plantSentinel,
   type ProcessIdentity,
   removeTree,
   type RunRecord,
-  type Sentinel,
-  snapshotWatchList,
-  type WatchSnapshot,
 } from "../lab/mod.ts";
 import { type Provider, startProvider } from "../lab/provider/mod.ts";
 import { contentChecksOf } from "./contract.ts";
 import { runControl } from "./control_run.ts";
+import { FreshCopy } from "./fresh_copy.ts";
 import type { FromWorker, PlanItem, WorkerStart } from "./plan.ts";
-import { cloneTree, copyProject, type CopyReport } from "./project_copy.ts";
+import { copyProject, type CopyReport } from "./project_copy.ts";
 import { manifestOf } from "./project_manifest.ts";
 import { providerEnvironment } from "./provider_environment.ts";
 import { findReplay, type Replay, runUndisturbed } from "./replays/mod.ts";
 import { type ControlResult, Stage } from "./stage.ts";
 import { forgetRun, isWorthRepeating } from "./tries.ts";
+import { Watch } from "./watch.ts";
 
 /** What a rehearsal works with. */
 export interface RehearsalOptions {
   post: (message: FromWorker) => void;
   clock: Clock;
   signal: AbortSignal;
+  /** Does file work on two threads where there are two. */
+  crew: FileCrew;
 }
 
 const CONTROL = "control";
@@ -53,8 +51,8 @@ export class Rehearsal {
   #projectSha256: string | null = null;
   #manifest: Record<string, string> | null = null;
   #control: ControlResult | null = null;
-  #snapshot: WatchSnapshot | null = null;
-  #sentinel: Sentinel | null = null;
+  readonly #watch: Watch;
+  #workspace: FreshCopy | null = null;
   #provider: Provider | null = null;
 
   /** @param start The message with the plan. */
@@ -62,6 +60,8 @@ export class Rehearsal {
     this.#start = start;
     this.#options = options;
     this.#pristine = join(start.labRoot, "pristine");
+    const { watch: roots, exclude, labRoot, workspace } = start;
+    this.#watch = new Watch({ roots, exclude, labRoot, workspace, crew: options.crew });
   }
 
   /** Does everything. Posts a record for each item, also when it was interrupted. */
@@ -69,33 +69,38 @@ export class Rehearsal {
     const { post, signal, clock } = this.#options;
     await using provider = await startProvider({ clock });
     this.#provider = provider;
-    post({ type: "progress", text: "copying the project" });
-    this.#copy = await copyProject({
-      from: this.#start.projectDir,
-      to: this.#pristine,
-      leaveBehind: this.#start.contract.leaveBehind,
-      exclude: this.#start.exclude,
-    });
-    this.#projectSha256 = this.#copy.sha256;
-    this.#manifest = this.#projectSha256 === null ? null : manifestOf(this.#copy.manifest);
-    // Everything that a run finds beside it must be there before the first look.
-    await cloneTree(this.#pristine, this.#start.workspace);
-    this.#sentinel = plantSentinel(dirname(this.#start.workspace));
-    this.#snapshot = await this.#takeSnapshot();
+    post({ type: "progress", text: "copying the project and hashing the watch list" });
+    const [, outside] = await Promise.all([this.#fillLab(), this.#watch.lookOutside()]);
+    await this.#watch.begin(outside);
     if (this.#start.contract.control && !signal.aborted) await this.#runControl();
     for (const item of this.#start.plan) {
       post({ type: "record", record: await this.#runItem(item) });
     }
   }
 
+  /** Copies the project, and makes the first workspace out of the copy. */
+  async #fillLab(): Promise<void> {
+    const { crew, clock } = this.#options;
+    const { projectDir, contract, exclude, labRoot, workspace } = this.#start;
+    const copy = await copyProject({
+      from: projectDir,
+      to: this.#pristine,
+      leaveBehind: contract.leaveBehind,
+      exclude,
+      crew,
+    });
+    this.#copy = copy;
+    this.#projectSha256 = copy.sha256;
+    this.#manifest = copy.sha256 === null ? null : manifestOf(copy.manifest);
+    const hashes = new Map(copy.manifest.map(({ path, sha256 }) => [path, sha256]));
+    const pristine = this.#pristine;
+    this.#workspace = new FreshCopy({ pristine, workspace, labRoot, hashes, clock, crew });
+    await this.#workspace.refresh();
+  }
+
   /** A job that calls a model provider reaches ours; what the contract says about it wins. */
   #providerEnv(): Record<string, string> {
     return this.#provider === null ? {} : providerEnvironment(this.#provider);
-  }
-
-  async #takeSnapshot(): Promise<WatchSnapshot> {
-    this.#options.post({ type: "progress", text: "hashing the watch list" });
-    return await snapshotWatchList(this.#start.watch, { exclude: this.#start.exclude });
   }
 
   async #runControl(): Promise<void> {
@@ -112,7 +117,6 @@ export class Rehearsal {
     const replay = findReplay(item.subject);
     if (replay === null) throw new RangeError(`Unknown replay "${item.subject}"`);
     const variant = item.variant ?? replay.variants[0] ?? "";
-    const before = this.#snapshot;
     let record = this.#draft(item);
     record.notApplicable = replay.needs(this.#start.contract, variant);
     const isPossible = record.notApplicable === null && this.#isControlWhole();
@@ -124,7 +128,7 @@ export class Rehearsal {
       if (!isWorthRepeating(record)) break;
     }
     if (signal.aborted) record.interrupted = "it was interrupted by the user";
-    record.containment = await this.#contain(before);
+    record.containment ??= await this.#watch.contain();
     record.endedAt = clock.wallIso();
     return record;
   }
@@ -140,6 +144,8 @@ export class Rehearsal {
       await (item.armed ? replay.run(stage, variant) : runUndisturbed(stage));
       if (record.notApplicable !== null) return forgetRun(record);
       if (item.resumeTwice && stage.hasRecovered) await stage.resume("resume-again");
+      // The final look comes after that, so that the time it takes is quiet time as well.
+      if (!isWorthRepeating(record)) record.containment = await this.#watch.contain();
       await stage.finish();
     });
   }
@@ -151,6 +157,7 @@ export class Rehearsal {
     act: (stage: Stage) => Promise<void>,
   ): Promise<void> {
     const { post, clock, signal } = this.#options;
+    if (this.#workspace === null) throw new TypeError("Cannot run anything without a workspace");
     const logDir = join(this.#start.labRoot, "logs", name.replaceAll("/", "-"));
     await removeTree(logDir, this.#start.labRoot);
     await Deno.mkdir(logDir, { recursive: true });
@@ -181,6 +188,7 @@ export class Rehearsal {
       labRoot: this.#start.labRoot,
       logDir,
       pristine: this.#pristine,
+      copy: this.#workspace,
       workspace: this.#start.workspace,
       driver,
       newDriver: (system) => new Driver({ ...driverOptions, system }),
@@ -229,27 +237,6 @@ export class Rehearsal {
     return phase.exitCode === 0 && phase.limitHit === null &&
       (count === undefined || artifacts.length === count) &&
       artifacts.every((artifact) => artifact.problems.length === 0);
-  }
-
-  async #contain(before: WatchSnapshot | null): Promise<ContainmentRecord | null> {
-    if (before === null || this.#sentinel === null) return null;
-    const { intact } = checkSentinel(this.#sentinel);
-    const after = await this.#takeSnapshot();
-    // The state after this run is the one before the next.
-    this.#snapshot = after;
-    return {
-      watched: after.roots.map((root) => ({
-        path: root.path,
-        files: root.files,
-        bytes: root.bytes,
-        incomplete: root.incomplete,
-      })),
-      excluded: this.#start.exclude,
-      changes: compareSnapshots(before, after),
-      sentinelIntact: intact,
-      observedBefore: true,
-      observedAfter: true,
-    };
   }
 
   #draft(item: PlanItem): RunRecord {

@@ -21,6 +21,7 @@ import {
   reap,
   type RunRecord,
   sendSignal,
+  startFileHelper,
   startKeeper,
   sweepLabs,
   systemTempDir,
@@ -161,7 +162,7 @@ async function workerStart(options: SessionOptions, lab: Lab) {
     tools: Object.values(tools()),
     lookedFor: ["awk", "sleep"].map(systemTool),
   });
-  const message: WorkerStart = {
+  const message: Omit<WorkerStart, "filePort"> = {
     type: "start",
     contract,
     contractSha256: hashBytes(new TextEncoder().encode(JSON.stringify(contract))),
@@ -206,7 +207,7 @@ function tellKeeper(keeper: Keeper, { what, process }: ProcessMessage): Promise<
 async function driveWorker(
   options: SessionOptions,
   lab: Lab,
-  start: WorkerStart,
+  start: Omit<WorkerStart, "filePort">,
   scope: Scope,
   onProcess: (message: ProcessMessage) => void,
 ): Promise<SessionResult["probe"]> {
@@ -215,6 +216,7 @@ async function driveWorker(
     name: `failure-lab ${lab.marker.slice(0, 8)}`,
     deno: { permissions: workerPermissions(scope) },
   } as WorkerOptions);
+  using helper = startFileHelper({ ...workerPermissions(scope), run: false, net: false });
   let probe: SessionResult["probe"] = null;
   let pending: Promise<void> = Promise.resolve();
   const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -257,7 +259,7 @@ async function driveWorker(
   };
   options.signal.addEventListener("abort", onAbort);
   try {
-    say(start);
+    worker.postMessage({ ...start, filePort: helper.port } satisfies ToWorker, [helper.port]);
     if (options.signal.aborted) onAbort();
     await promise;
     await pending;

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { dirname, join } from "@std/path";
+import { join } from "@std/path";
 import {
   type ArtifactGlimpse,
   artifactSignature,
@@ -16,7 +16,6 @@ import {
   type KillRecord,
   listArtifacts,
   type PhaseRecord,
-  removeTree,
   type RunRecord,
   sendSignal,
   type Spawned,
@@ -26,7 +25,6 @@ import { awaitCollected } from "./collected.ts";
 import { type Contract, killPointOf } from "./contract.ts";
 import { Disk } from "./disk_look.ts";
 import { killResumeHalfWay } from "./kill_resume.ts";
-import { cloneTree } from "./project_copy.ts";
 import { keepQuiet, type QuietResult } from "./quiet.ts";
 import type { Conclusion, DiskLook, StageOptions, StageQuiet, StartResult } from "./stage_types.ts";
 import { type Reached, runUntil, startInSteps } from "./strike.ts";
@@ -52,6 +50,7 @@ export class Stage {
   onOutputs: ((outputs: readonly ArtifactGlimpse[]) => void) | null = null;
   #lastOutputMs: number | null = null;
   #isResumeKilled = false;
+  #concludedAtMs: number | null = null;
 
   /** @param options See {@linkcode StageOptions}. */
   constructor(options: StageOptions) {
@@ -86,12 +85,10 @@ export class Stage {
     return this.contract.limits.graceSeconds * 1000;
   }
 
-  /** Puts a fresh clone of the project in place of whatever the last run left. */
+  /** Makes the workspace what the project is, whatever the last run left there. */
   async freshCopy(): Promise<void> {
-    const { workspace, labRoot, pristine } = this.options;
-    await removeTree(workspace, labRoot);
-    await Deno.mkdir(dirname(workspace), { recursive: true });
-    await cloneTree(pristine, workspace);
+    const how = await this.options.copy.refresh();
+    this.options.journal.add("fresh-copy", { how });
   }
 
   /** A full look at the disk: outputs with hashes and content checks, checkpoint, effects, lock. */
@@ -140,6 +137,7 @@ export class Stage {
   async begin(name: string, argv: string[], driver?: Driver): Promise<Spawned | PhaseRecord> {
     this.#lastOutputMs = null;
     this.disk.forgetChecks();
+    this.options.copy.use();
     return await this.#tryStart(name, argv, driver);
   }
 
@@ -250,14 +248,19 @@ export class Stage {
   async resume(purpose: AttemptRecord["purpose"] = "resume"): Promise<AttemptRecord> {
     if (this.record.options.killResume === true && !this.#isResumeKilled) {
       this.#isResumeKilled = true;
-      await awaitCollected(this.options.driver, this.options.clock);
+      await this.#awaitCollected();
       await killResumeHalfWay(this);
     }
-    if (purpose === "resume") await awaitCollected(this.options.driver, this.options.clock);
+    if (purpose === "resume") await this.#awaitCollected();
     const before = await this.look();
     const spawned = await this.begin(purpose, this.options.commands.resume);
     if ("pid" in spawned) await this.watch(spawned);
     return await this.concludeAttempt(purpose, before, spawned);
+  }
+
+  async #awaitCollected(): Promise<void> {
+    const { driver, clock, copy } = this.options;
+    await awaitCollected(driver, clock, copy);
   }
 
   /** Ends an attempt: quiet period, reaping with proof, a full look, the record. */
@@ -286,6 +289,7 @@ export class Stage {
       lockAfter: after.lock,
     };
     this.record.attempts.push(attempt);
+    this.#concludedAtMs = journal.atMs();
     journal.add("attempt", { purpose, exitCode: phase.exitCode, signal: phase.signal });
     if (purpose === "resume") this.#noteRecoveryTime(attempt);
     return attempt;
@@ -319,9 +323,12 @@ export class Stage {
     return seen;
   }
 
-  /** The final look, after every attempt. */
+  /** The final look, after everything else: the time since the last attempt was quiet as well. */
   async finish(): Promise<void> {
     const look = await this.look();
+    if (this.record.quiet !== null && this.#concludedAtMs !== null) {
+      this.record.quiet.observedMs += this.options.journal.atMs() - this.#concludedAtMs;
+    }
     this.record.artifacts = look.artifacts;
     this.record.checkpoint = look.checkpoint;
     this.record.effects = look.effects;

@@ -16,6 +16,7 @@ import type {
 } from "../lab/mod.ts";
 import type { Provider } from "../lab/provider/mod.ts";
 import type { Contract } from "./contract.ts";
+import type { FreshCopy } from "./fresh_copy.ts";
 import type { QuietOptions } from "./quiet.ts";
 
 /** Commands of the job as they run in the copy. */
@@ -35,8 +36,10 @@ export interface StageOptions {
   labRoot: string;
   /** Folder of this run's logs; not a part of the copy. */
   logDir: string;
-  /** The copy as it was made from the project; runs get clones of it. */
+  /** The copy as it was made from the project; it is never changed. */
   pristine: string;
+  /** Makes the workspace what the pristine copy is. */
+  copy: FreshCopy;
   /** Where the job runs. The same path for every run, so that outputs with paths are comparable. */
   workspace: string;
   driver: Driver;

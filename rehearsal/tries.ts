@@ -27,7 +27,8 @@ export function isWorthRepeating(record: RunRecord): boolean {
     ) &&
       attempts.every(({ phase }) => phase.exitCode === 0);
   }
-  return attempts.length === 0 && findings.every(({ id, ok }) => ok !== null || MISSED.has(id));
+  return attempts.every(({ purpose, phase }) => purpose === "beside" || phase.exitCode === 0) &&
+    findings.every(({ id, ok }) => ok !== null || MISSED.has(id));
 }
 
 /** What did not apply was not run: nothing of the try may look like a run. */

@@ -46,6 +46,14 @@ Deno.test("a missed moment is tried again, and what would miss again is not", ()
   assertEquals(isWorthRepeating(disarmed), false);
 });
 
+Deno.test("a failure that was not delivered is tried again when its recovery went well", () => {
+  const record = { ...missed(), findings: [] };
+  record.attempts = [attempt("beside", 75), attempt("resume", 0)];
+  assertEquals(isWorthRepeating(record), true);
+  record.attempts = [attempt("resume", 1)];
+  assertEquals(isWorthRepeating(record), false);
+});
+
 Deno.test("a delivered failure is never tried again for its verdict", () => {
   const delivered = missed();
   delivered.fault.delivered = true;

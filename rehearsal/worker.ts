@@ -5,7 +5,7 @@
  * @module
  */
 /// <reference lib="deno.worker" />
-import { rememberSystemTools, systemClock } from "../lab/mod.ts";
+import { openFileCrew, rememberSystemTools, systemClock } from "../lab/mod.ts";
 import type { FromWorker, ToWorker, WorkerStart } from "./plan.ts";
 import { Rehearsal } from "./rehearse.ts";
 
@@ -22,7 +22,7 @@ scope.onmessage = async (event: MessageEvent<ToWorker>) => {
   try {
     rememberSystemTools(message.tools);
     if (message.probeWrite !== null) probeWrite(message, message.probeWrite);
-    else await new Rehearsal(message, { post, clock: systemClock, signal: abort.signal }).run();
+    else await rehearse(message);
     post({ type: "done" });
   } catch (error) {
     const exitCode = error instanceof Error && "exitCode" in error ? Number(error.exitCode) : null;
@@ -31,6 +31,12 @@ scope.onmessage = async (event: MessageEvent<ToWorker>) => {
     post({ type: "failed", message: exitCode === null ? text : short, exitCode });
   }
 };
+
+async function rehearse(message: WorkerStart): Promise<void> {
+  using crew = openFileCrew({ port: message.filePort });
+  crew.warm();
+  await new Rehearsal(message, { post, clock: systemClock, signal: abort.signal, crew }).run();
+}
 
 /** Tries to write to a path that is watched, and says what the runtime answered. */
 function probeWrite(_message: WorkerStart, path: string): void {

@@ -15,6 +15,7 @@ import {
   listArtifacts,
   type ProcessRow,
   type Spawned,
+  waitUntil,
 } from "../../lab/mod.ts";
 import type { DiskLook, Stage } from "../stage.ts";
 import { nameOf } from "../quiet.ts";
@@ -38,6 +39,8 @@ export interface Other {
 
 /** How long those who are left get to end by themselves, at least. */
 const OTHERS_MS_MIN = 3000;
+/** A command that was started is seen in the process table within this time. */
+const SEEN_LIMIT_MS = 2000;
 
 /**
  * Starts the resume command while the other one is stopped, proves that both are alive, lets the
@@ -75,10 +78,17 @@ async function bothAlive(
   other: Other,
   spawned: Spawned,
 ): Promise<FaultRecord["evidence"]> {
-  const alive = await stage.options.driver.alive();
-  const others = alive.filter((row) => other.rows.some((each) => isSameProcess(row, each)));
-  if (others.length === 0) return [];
-  const own = alive.find((row) => row.pid === spawned.pid);
+  const { driver, clock } = stage.options;
+  const look = await waitUntil(async () => {
+    const isOver = spawned.ended !== null;
+    const alive = await driver.alive();
+    const own = alive.find((row) => row.pid === spawned.pid);
+    return isOver || own !== undefined ? { alive, own } : null;
+  }, { limitMs: SEEN_LIMIT_MS, clock });
+  const others = look?.alive.filter((row) => other.rows.some((each) => isSameProcess(row, each))) ??
+    [];
+  if (look === null || others.length === 0) return [];
+  const { own } = look;
   const what = own === undefined
     ? `${other.what} was alive before the recovery began and after it had ended`
     : `alive at once: ${other.what}, and the recovery`;

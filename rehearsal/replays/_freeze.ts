@@ -3,14 +3,15 @@
  *
  * @module
  */
-import { isStopped, listArtifacts, type ProcessRow, sendSignal, waitUntil } from "../../lab/mod.ts";
+import { isStopped, listArtifacts, type ProcessRow, sendSignal } from "../../lab/mod.ts";
 import { nameOf } from "../quiet.ts";
 import type { Stage } from "../stage.ts";
 import type { StartResult } from "../stage_types.ts";
 
 const FREEZE_LIMIT_MS = 3000;
-/** A stop takes effect within this time, or it does not at all (see below). */
-const STOP_TAKES_MS = 80;
+/** A stop takes effect within so many looks, or it does not at all (see below). */
+const LOOKS_PER_STOP = 4;
+const LOOK_AGAIN_MS = 15;
 
 /** A run in which every process is stopped. */
 export interface Frozen {
@@ -32,15 +33,18 @@ export async function freezeAll(stage: Stage): Promise<Frozen> {
   const endMs = journal.atMs() + FREEZE_LIMIT_MS;
   let rows: ProcessRow[] = [];
   while (true) {
-    const isWhole = await waitUntil(async () => {
+    for (let looks = 0; looks < LOOKS_PER_STOP; looks++) {
       rows = await driver.alive();
       const running = rows.filter((row) => !isStopped(row));
+      if (running.length === 0) return { rows, isWhole: rows.length > 0 };
       await sendSignal("STOP", targetsOf(stage, running));
-      return running.length === 0;
-    }, { limitMs: STOP_TAKES_MS, clock });
-    if (isWhole !== null) return { rows, isWhole: rows.length > 0 };
+      await clock.sleep(LOOK_AGAIN_MS);
+    }
     if (journal.atMs() >= endMs || driver.aborted) return { rows, isWhole: false };
-    await thaw(stage, rows);
+    // As short as can be, so that the job does not get on with its work.
+    const targets = targetsOf(stage, rows);
+    await sendSignal("CONT", targets);
+    await sendSignal("STOP", targets);
   }
 }
 

@@ -10,10 +10,8 @@ cleanUpAfterEach();
 Deno.test("hung-process stops every process, also one that left the group, and a careful job passes", async () => {
   await using bench = await SessionBench.make("hung");
   await bench.write("run.sh", CAREFUL);
-  await bench.write(
-    "start.sh",
-    `setsid sleep 30 & helper=$!\nsh run.sh\ncode=$?\nkill $helper\nexit $code\n`,
-  );
+  // The worker has left the group, and would go on when only the group were stopped.
+  await bench.write("start.sh", "setsid sh run.sh & wait $!\n");
   const contract = contractOf({ start: ["sh", "start.sh"] });
   const [killed, term] = await bench.run(contract, [
     { subject: "hung-process", variant: "killed" },
@@ -22,8 +20,7 @@ Deno.test("hung-process stops every process, also one that left the group, and a
   assert(killed !== undefined && term !== undefined);
   assertEquals([inShort(killed), inShort(term)], ["pass", "pass"], killed.grade.reason);
   const proof = Object.values(evidence(killed))[0];
-  assert(Array.isArray(proof) && proof.length >= 3, JSON.stringify(proof));
-  assertStringIncludes(String(proof), "sleep (pid");
+  assert(Array.isArray(proof) && proof.length >= 2, JSON.stringify(proof));
   assertEquals(killed.record.kill?.signals.map((each) => each.signal), ["KILL"]);
   assertEquals(term.record.kill?.signals.map((each) => each.signal).slice(0, 2), ["TERM", "CONT"]);
 });
