@@ -3,7 +3,13 @@
  *
  * @module
  */
-import { type ScopeFindings, ScopeGuard, type ScopeOptions } from "./allowlist.ts";
+import {
+  runInScope,
+  SCOPE_BROKEN_EXIT,
+  type ScopeFindings,
+  ScopeGuard,
+  type ScopeOptions,
+} from "./allowlist.ts";
 import { expect, runSelfTest, type SelfTestOptions, type SelfTestResult } from "./self_testing.ts";
 
 async function prepare(dir: string): Promise<{ root: string; outside: string }> {
@@ -79,12 +85,70 @@ async function protectedPlaceIsPutBack(dir: string): Promise<string> {
   return "a write through a link was told, and put back where it was declared";
 }
 
-/** Tries `allowlist` in small folders. Takes less than a second. Requires `ps`. */
+async function scopeIsCheckedFirst(dir: string): Promise<string> {
+  const { root } = await prepare(dir);
+  for (const allow of ["/etc", "../outside", "out/../.."]) {
+    const isRefused = await ScopeGuard.open({ root, allow: [allow] })
+      .then((guard) => guard[Symbol.asyncDispose]().then(() => false), () => true);
+    expect(isRefused, `"${allow}" was allowed`);
+  }
+  const guard = await ScopeGuard.open({ root, allow: ["out"] });
+  const copies = guard.copiesDir;
+  await guard[Symbol.asyncDispose]();
+  const isLeft = await Deno.stat(copies).then(() => true, () => false);
+  expect(!isLeft, `a copy was left in "${copies}"`);
+  return "scopes that lead out are refused, and no copy stays";
+}
+
+async function foreignGitIsLeftAlone(dir: string): Promise<string> {
+  const { root, outside } = await prepare(dir);
+  await Deno.mkdir(`${outside}/.git`);
+  const findings = await guarded({ root, allow: ["out"], protect: [outside] }, async () => {
+    await Deno.writeTextFile(`${outside}/.git/commit`, "kept\n");
+    await Deno.writeTextFile(`${outside}/stray`, "stray\n");
+  });
+  const names = namesIn(outside);
+  expect(findings.outcome === "reverted" && names === ".git,theirs.txt", names);
+  expect(namesIn(`${outside}/.git`) === "commit", "a commit of a linked work tree was undone");
+  return "a protected place is as before, commits in its .git stayed";
+}
+
+async function liveWritersAreNotReverted(dir: string): Promise<string> {
+  const { root } = await prepare(dir);
+  const script = "sh -c 'echo $$ >out/pid; while :; do echo x >>stray; sleep 0.05; done' & " +
+    "while ! [ -s out/pid ]; do sleep 0.05; done";
+  const argv = ["sh", "-c", script];
+  const result = await runInScope({ argv, root, cwd: root, allow: ["out"], stdin: "null" });
+  const pid = Number(await Deno.readTextFile(`${root}/out/pid`));
+  // It is ours: the job that was just started says that this is its child.
+  if (result.job.left.some((each) => each.pid === pid)) Deno.kill(pid, "SIGKILL");
+  expect(result.outcome === "still-running" && result.exitCode === 3, result.outcome);
+  return "nothing is reverted while the job still writes";
+}
+
+async function outsideIsNoSuccess(dir: string): Promise<string> {
+  const { root, outside } = await prepare(dir);
+  const argv = ["sh", "-c", `echo x >${outside}/theirs.txt`];
+  const result = await runInScope({ argv, root, cwd: root, allow: ["out"], watch: [outside] });
+  expect(result.exitCode === SCOPE_BROKEN_EXIT, `exit ${result.exitCode}`);
+  return `a change outside ends with exit ${result.exitCode}`;
+}
+
+/** Tries `allowlist` in small folders. Takes about two seconds. Requires `ps`. */
 export function selfTestAllowlist(options: SelfTestOptions = {}): Promise<SelfTestResult> {
-  return runSelfTest("allowlist", {
-    "work inside is kept": insideIsKept,
-    "what is outside the scope is put back": outsideOfScopeIsPutBack,
-    "a revert never follows a link out": swappedLinkIsNotFollowed,
-    "a protected place is put back from its own copy": protectedPlaceIsPutBack,
-  }, options);
+  return runSelfTest(
+    "allowlist",
+    {
+      "work inside is kept": insideIsKept,
+      "what is outside the scope is put back": outsideOfScopeIsPutBack,
+      "a revert never follows a link out": swappedLinkIsNotFollowed,
+      "a protected place is put back from its own copy": protectedPlaceIsPutBack,
+      "the .git of a protected place is left alone": foreignGitIsLeftAlone,
+      "scopes that lead out are refused": scopeIsCheckedFirst,
+      "nothing is reverted under a living writer": liveWritersAreNotReverted,
+      "a change outside is no success": outsideIsNoSuccess,
+    },
+    options,
+    3,
+  );
 }

@@ -63,6 +63,48 @@ async function deadWatcherIsNoticed(dir: string): Promise<string> {
   return "the killed watcher was noticed and replaced, the job went on";
 }
 
+/** A first watcher that is stopped, while somebody keeps its beat alive in this way. */
+async function withStoppedWatcher(
+  dir: string,
+  forge: (pid: number) => void,
+): Promise<string> {
+  const script = "mkdir -p out; while ! [ -e enough ]; do date >>out/log; sleep 0.1; done";
+  const pids: number[] = [];
+  const run = runWithHeartbeat({
+    ...options(dir, script, 60_000),
+    onWatcher: (pid) => pids.push(pid),
+  });
+  await waitUntil(() => readBeat(`${dir}/beat`), { limitMs: 10_000 });
+  const [first = 0] = pids;
+  Deno.kill(first, "SIGSTOP");
+  const timer = setInterval(() => forge(first), 50);
+  try {
+    await waitUntil(() => pids.length > 1, { limitMs: 15_000 });
+  } finally {
+    clearInterval(timer);
+    await Deno.writeTextFile(`${dir}/enough`, "");
+  }
+  const result = await run;
+  return result.alarms.map((alarm) => alarm.kind).join();
+}
+
+async function falseBeatsAreNoticed(dir: string): Promise<string> {
+  const touched = await withStoppedWatcher(dir, () => Deno.utimeSync(`${dir}/beat`, 4e9, 4e9));
+  expect(touched === "watcher-silent", `a touched beat file passed for a sign: ${touched}`);
+  await Deno.remove(`${dir}/enough`);
+  await Deno.remove(`${dir}/beat`);
+  let sequence = 1000;
+  const forged = await withStoppedWatcher(dir, (pid) => {
+    const beat = readBeat(`${dir}/beat`);
+    if (beat?.pid !== pid) return;
+    const text = JSON.stringify({ ...beat, sequence: ++sequence });
+    Deno.writeTextFileSync(`${dir}/forged`, text);
+    Deno.renameSync(`${dir}/forged`, `${dir}/beat`);
+  });
+  expect(forged === "watcher-false", `a beat that saw nothing passed for health: ${forged}`);
+  return "a touched beat and a beat that does not look were noticed";
+}
+
 function silenceIsAnAlarm(dir: string): string {
   expect(checkBeat(`${dir}/none`).state === "silent", "no beat passes for health");
   const beat = {
@@ -90,7 +132,7 @@ function silenceIsAnAlarm(dir: string): string {
   return "no beat, an old beat, and a beat without progress are alarms";
 }
 
-/** Tries `heartbeat` on small real jobs. Takes about four seconds. Requires `ps`, `kill`, `sh`. */
+/** Tries `heartbeat` on small real jobs. Takes about six seconds. Requires `ps`, `kill`, `sh`. */
 export function selfTestHeartbeat(options: SelfTestOptions = {}): Promise<SelfTestResult> {
   return runSelfTest(
     "heartbeat",
@@ -98,6 +140,7 @@ export function selfTestHeartbeat(options: SelfTestOptions = {}): Promise<SelfTe
       "a slow job within its limit is healthy": slowIsHealthy,
       "a beat that stands for no progress is not health": beatIsNoHealth,
       "a dead watcher is noticed": deadWatcherIsNoticed,
+      "a beat that is not so is noticed": falseBeatsAreNoticed,
       "silence is an alarm": silenceIsAnAlarm,
     },
     options,
