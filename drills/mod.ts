@@ -37,6 +37,7 @@ export {
   type RepairId,
   type Variant,
 } from "./definition.ts";
+export { grantedFlags } from "./scope.ts";
 export { kitPath, runDrills, type SessionOptions, type SessionResult } from "./session.ts";
 export * from "./faults/block_on_pipe.ts";
 export * from "./faults/double_work.ts";

@@ -5,12 +5,25 @@
  */
 import { copyFileSync } from "node:fs";
 import { join } from "@std/path";
-import { type DrillRun, kitPath, loadAnswerKey, runDrills } from "../../../drills/mod.ts";
+import {
+  type DrillRun,
+  grantedFlags,
+  kitPath,
+  loadAnswerKey,
+  runDrills,
+} from "../../../drills/mod.ts";
 import { gitState } from "../../git_state.ts";
 import type { JournalEntry } from "../../journal.ts";
-import type { RunSet } from "../../record.ts";
-import { jsonReport, openReport, type Report, terminalReport } from "../../report/mod.ts";
+import type { RunRecord, RunSet } from "../../record.ts";
+import {
+  jsonReport,
+  openReport,
+  paragraph,
+  type Report,
+  terminalReport,
+} from "../../report/mod.ts";
 import { EXIT_CODES } from "../../verdict.ts";
+import { VERSION } from "../../version.ts";
 import type { CommandContext } from "../command.ts";
 
 /** What to run and what to say about it. */
@@ -39,6 +52,8 @@ export async function runDrillCommand(
     clock,
   });
   const kit = kitPath();
+  const git = Deno.build.standalone ? null : await gitState(kit);
+  if (command === "drills") printPlan(context, { runs, seed, rerun, git });
   const progress = progressLine(context, runs.length);
   let last: RunSet | null = null;
   let labKept: string | null = null;
@@ -51,7 +66,7 @@ export async function runDrillCommand(
       rerun,
       seed,
       label,
-      git: Deno.build.standalone ? null : await gitState(kit),
+      git,
       kitPath: kit,
       home: Deno.env.get("HOME") ?? null,
       keep: flags.boolean("keep"),
@@ -78,6 +93,26 @@ export async function runDrillCommand(
   else printReport(context, last, report, rerun);
   if (labKept !== null) out.err(`The lab was kept: ${labKept}`);
   return signal.aborted ? EXIT_CODES.interrupted : last.exitCode;
+}
+
+/** What is going to be done, so that it can be done again whatever happens. */
+function printPlan(
+  { out }: CommandContext,
+  { runs, seed, rerun, git }: Omit<DrillCommand, "command"> & { git: RunRecord["git"] },
+): void {
+  const shapes = new Set(runs.map(({ drill, variant }) => `${drill.id.slice(0, 2)} ${variant}`));
+  const source = git === null
+    ? ""
+    : `, git ${git.head.slice(0, 12)}${git.dirty ? " with uncommitted changes" : ""}`;
+  const lines = [
+    `failure-lab ${VERSION}${source}. Runs: ${runs.length}. Seed: ${seed}.`,
+    `Shapes: ${[...shapes].join(", ")}.`,
+    `May: ${
+      grantedFlags().join(" ")
+    }. Writes only below the system temp dir and the report folder.`,
+    `The same again: ${rerun}`,
+  ];
+  out.err(lines.map((line) => paragraph(line, out.width, "  ")).join("\n"));
 }
 
 function keepJournal(report: Report, id: string, path: string): void {

@@ -45,7 +45,7 @@ export const command: Command = {
     { line: "failure-lab drills 05 --half=repaired --keep", does: "Look at the lab afterwards" },
   ],
   async run(context) {
-    const { flags, positionals, out } = context;
+    const { flags, positionals } = context;
     const entries = findDrills(loadDrills(), positionals);
     const isAll = flags.boolean("all-variants");
     const asked = flags.integer("seed");
@@ -56,7 +56,6 @@ export const command: Command = {
       variants: isAll ? "all" : seed,
     });
     const rerun = asked !== undefined || isAll ? context.rerun : `${context.rerun} --seed=${seed}`;
-    if (!isAll) out.err(`Seed: ${seed}`);
     return await runDrillCommand(context, { command: "drills", runs, seed, rerun });
   },
 };
