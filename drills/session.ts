@@ -213,8 +213,9 @@ class Session {
   }
 
   #expected(run: DrillRun, record: RunRecord, graded: ReturnType<typeof grade>) {
-    // What this machine cannot do says nothing about the drill.
-    if (record.notApplicable !== null) return null;
+    // What this machine cannot do, or what the user broke off, says nothing about the drill.
+    const isBrokenOff = record.interrupted !== null && this.#options.signal.aborted;
+    if (record.notApplicable !== null || isBrokenOff) return null;
     const expectation = expectationFor(this.#options.key, run.drill.id, run.mode, run.variant);
     const { verdict, reasonId } = expectation;
     return { verdict, reasonId, met: isMet(expectation, graded) };
