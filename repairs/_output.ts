@@ -52,10 +52,9 @@ export const HELD_BYTES_MAX = 1024 * 1024 * 1024;
  * Holds bytes back in a temporary file, then gives them on whole or drops them whole, so that of
  * several attempts exactly one is seen.
  */
-export class HoldingSink implements ByteSink, AsyncDisposable {
+export class HoldingSink implements ByteSink, Disposable {
   readonly #target: ByteSink;
   readonly #maxBytes: number;
-  #path: string | null = null;
   #file: Deno.FsFile | null = null;
   #heldBytes = 0;
   /** Whether some of this attempt was given on, so that no other attempt may be. */
@@ -74,8 +73,10 @@ export class HoldingSink implements ByteSink, AsyncDisposable {
       return await this.commit() && await this.#target.write(chunk);
     }
     if (this.#file === null) {
-      this.#path = await Deno.makeTempFile({ prefix: "failure-lab-held-" });
-      this.#file = await Deno.open(this.#path, { read: true, write: true });
+      const path = await Deno.makeTempFile({ prefix: "failure-lab-held-" });
+      this.#file = await Deno.open(path, { read: true, write: true });
+      // Without a name it is gone with us, also when we are killed.
+      await Deno.remove(path);
     }
     for (let at = 0; at < chunk.length;) at += await this.#file.write(chunk.subarray(at));
     this.#heldBytes += chunk.length;
@@ -95,21 +96,19 @@ export class HoldingSink implements ByteSink, AsyncDisposable {
       if (count === null) break;
       isRead = await this.#target.write(buffer.subarray(0, count));
     }
-    await this.drop();
+    this.drop();
     return isRead;
   }
 
   /** Forgets what was held. Safe to call twice. */
-  async drop(): Promise<void> {
+  drop(): void {
     this.#file?.close();
     this.#file = null;
-    if (this.#path !== null) await Deno.remove(this.#path).catch(() => {});
-    this.#path = null;
     this.#heldBytes = 0;
   }
 
   /** Drops what was held and not given on. */
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.drop();
+  [Symbol.dispose](): void {
+    this.drop();
   }
 }

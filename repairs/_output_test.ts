@@ -1,5 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
+import { systemTempDir } from "../lab/mod.ts";
 import { HoldingSink, PassingSink } from "./_output.ts";
+import { namesIn } from "./_test_tools.ts";
 
 /** A writer that takes three bytes at a time and follows a script of errors. */
 function writer(...errors: (Error | null)[]) {
@@ -38,11 +40,11 @@ Deno.test("PassingSink says when nobody reads any more, and throws for a full di
 Deno.test("HoldingSink gives on all or nothing", async () => {
   const out = writer();
   {
-    await using dropped = new HoldingSink(new PassingSink(out, noPause));
+    using dropped = new HoldingSink(new PassingSink(out, noPause));
     await dropped.write(bytes("of a first attempt"));
   }
   assertEquals(out.text, "");
-  await using held = new HoldingSink(new PassingSink(out, noPause));
+  using held = new HoldingSink(new PassingSink(out, noPause));
   await held.write(bytes("one "));
   await held.write(bytes("two "));
   assertEquals(out.text, "");
@@ -54,9 +56,18 @@ Deno.test("HoldingSink gives on all or nothing", async () => {
 
 Deno.test("HoldingSink gives on what it holds when it would become too much", async () => {
   const out = writer();
-  await using held = new HoldingSink(new PassingSink(out, noPause), 5);
+  using held = new HoldingSink(new PassingSink(out, noPause), 5);
   await held.write(bytes("1234"));
   assertEquals(out.text, "");
   await held.write(bytes("5678"));
   assertEquals([out.text, held.isCommitted], ["12345678", true]);
+});
+
+Deno.test("HoldingSink leaves no file in the temp dir, not even while it holds", async () => {
+  const held = () =>
+    namesIn(systemTempDir()).filter((name) => name.startsWith("failure-lab-held-"));
+  const before = held();
+  using sink = new HoldingSink(new PassingSink(writer(), noPause));
+  await sink.write(bytes("text"));
+  assertEquals(held().filter((name) => !before.includes(name)), []);
 });

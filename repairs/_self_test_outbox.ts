@@ -179,9 +179,10 @@ async function exitCodesAreNotGuessedAt(dir: string): Promise<string> {
     sendByJob({
       job: { argv: ["sh", "-c", script], cwd: dir, stdin: "null" },
       clock: systemClock,
+      scratchDir: dir,
       notSentCodes: [75],
       refusedCodes: [65],
-    }).send({ key: "a", number: 1, token: drawToken() });
+    }).send({ key: script, number: 1, token: drawToken() });
   const answers = await Promise.all(["exit 0", "exit 75", "exit 1", "kill -9 $$"].map(send));
   const sent = answers.map((answer) => answer.sent).join();
   expect(sent === "true,false,unknown,unknown", `got ${sent}`);

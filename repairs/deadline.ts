@@ -155,7 +155,7 @@ async function runAttempt(
   const pause = (ms: number) => clock.sleep(ms);
   const stdout = new PassingSink(Deno.stdout, pause);
   const holds = (options.output ?? ((options.retries ?? 0) > 0 ? "hold" : "pass")) === "hold";
-  await using held = new HoldingSink(stdout);
+  using held = new HoldingSink(stdout);
   // Only where bytes of output are the sign of progress, or are held back, do they go through us.
   const isPiped = holds || (options.progress ?? []).length === 0;
   const sinks = { stdout: holds ? held : stdout, stderr: new PassingSink(Deno.stderr, pause) };

@@ -6,7 +6,7 @@
  * @module
  */
 import { basename, dirname, isGlob, join } from "@std/path";
-import { type Clock, systemClock } from "../lab/mod.ts";
+import { type Clock, createLab, type Lab, systemClock } from "../lab/mod.ts";
 import { moveAside } from "./_durable.ts";
 import { ASIDE_FOLDER, listFiles } from "./_progress.ts";
 import { lookAtFile, placeOf, type WholeRules } from "./_whole.ts";
@@ -187,14 +187,9 @@ export async function proveOrRedo(options: ProveOptions): Promise<ProveResult> {
   let report: EvidenceReport | null = null;
   for (let number = 1;; number++) {
     const names = (report?.missing ?? []).map((each) => each.path);
-    const backup = report && await Backup.make(report.good, rules.cwd ?? Deno.cwd());
-    let isDone: boolean;
-    try {
-      isDone = await options.run({ number, missing: names });
-      putBack.push(...backup?.restore() ?? []);
-    } finally {
-      await backup?.remove();
-    }
+    await using backup = report && await Backup.make(report.good, rules.cwd ?? Deno.cwd());
+    const isDone = await options.run({ number, missing: names });
+    putBack.push(...backup?.restore() ?? []);
     report = checkEvidence(rules, start);
     const result = { ...report, attempts: number, hasFailed: !isDone, setAside, putBack };
     if (!isDone || report.isProven) return result;
@@ -232,18 +227,19 @@ function isFileOrLink(place: string): boolean {
 }
 
 /** Copies of good outputs, for the time of one attempt. */
-class Backup {
-  readonly #folder: string;
+class Backup implements AsyncDisposable {
+  /** A lab: should we be killed, a later start of the program removes it. */
+  readonly #lab: Lab;
   readonly #copies: { path: string; place: string; copy: string; sha256: string }[] = [];
 
-  private constructor(folder: string) {
-    this.#folder = folder;
+  private constructor(lab: Lab) {
+    this.#lab = lab;
   }
 
   static async make(good: ReadonlyMap<string, string>, cwd: string): Promise<Backup> {
-    const backup = new Backup(await Deno.makeTempDir({ prefix: "failure-lab-evidence-" }));
+    const backup = new Backup(await createLab());
     for (const [path, sha256] of good) {
-      const copy = join(backup.#folder, String(backup.#copies.length));
+      const copy = join(backup.#lab.root, String(backup.#copies.length));
       const place = placeOf(path, cwd);
       await Deno.copyFile(place, copy);
       const info = await Deno.stat(place);
@@ -267,8 +263,8 @@ class Backup {
     });
   }
 
-  async remove(): Promise<void> {
-    await Deno.remove(this.#folder, { recursive: true });
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#lab.remove();
   }
 }
 

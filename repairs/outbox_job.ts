@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { type Clock, systemTool } from "../lab/mod.ts";
+import { join, resolve } from "@std/path";
+import { type Clock, hashBytes, systemTool } from "../lab/mod.ts";
 import { JobStartError } from "./_job.ts";
 import { runJob, type WrappedJob } from "./_run.ts";
 import { type DeliverOptions, parseRetryAfterMs, type SendAnswer, type WasSent } from "./outbox.ts";
@@ -14,6 +15,8 @@ export interface SendByJobOptions {
   job: WrappedJob;
   /** The clock to go by. */
   clock: Clock;
+  /** Folder for a small file per key, through which the command says how long to wait. */
+  scratchDir: string;
   /** Surely not sent; may be tried again. */
   notSentCodes: readonly number[];
   /** Surely not sent, and never will be. */
@@ -40,7 +43,10 @@ export function sendByJob(options: SendByJobOptions): JobSender {
   return {
     startError: () => startError,
     async send({ key, number, token }) {
-      const file = await Deno.makeTempFile({ prefix: "failure-lab-retry-after-" });
+      // One name per key: what a killed run left is taken up, and taken away, by the next one.
+      const name = `.retry-after-${hashBytes(new TextEncoder().encode(key)).slice(0, 16)}`;
+      const file = join(resolve(options.scratchDir), name);
+      await Deno.writeTextFile(file, "");
       try {
         const { exitCode, end } = await runJob({
           ...options.job,

@@ -1,6 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { systemClock } from "../lab/mod.ts";
-import { inFolder, read, write } from "./_test_tools.ts";
+import { inFolder, namesIn, read, write } from "./_test_tools.ts";
 import { sendByJob, sentLogProbe, shellProbe } from "./outbox_job.ts";
 
 const TOKEN = "cd".repeat(16);
@@ -9,6 +9,7 @@ function sh(script: string, cwd: string) {
   return sendByJob({
     job: { argv: ["sh", "-c", script], cwd, graceMs: 100 },
     clock: systemClock,
+    scratchDir: cwd,
     notSentCodes: [75, 7],
     refusedCodes: [65],
   });
@@ -35,6 +36,7 @@ Deno.test("sendByJob hands over key and attempt, and takes Retry-After back", ()
       'echo 90 >"$FAILURE_LAB_RETRY_AFTER_FILE"; exit 75';
     const answer = await sh(script, dir).send({ key: "unit 3", number: 2, token: TOKEN });
     assertEquals([read(`${dir}/seen`), answer.retryAfterMs], ["unit 3 2\n", 90_000]);
+    assertEquals(namesIn(dir), ["seen"]);
   }));
 
 Deno.test("sendByJob calls a command that cannot be started not sent, and ends the run", () =>
@@ -42,6 +44,7 @@ Deno.test("sendByJob calls a command that cannot be started not sent, and ends t
     const job = sendByJob({
       job: { argv: ["no-such-program"], cwd: dir },
       clock: systemClock,
+      scratchDir: dir,
       notSentCodes: [],
       refusedCodes: [],
     });

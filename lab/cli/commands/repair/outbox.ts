@@ -214,6 +214,7 @@ const send: Command = {
       const { send, startError } = sendByJob({
         job: { argv: context.rest, ...tools },
         clock: context.clock,
+        scratchDir: box,
         notSentCodes: [75, ...codes(context, "not-sent")],
         refusedCodes: [65, ...codes(context, "refused")],
       });
