@@ -58,7 +58,7 @@ const USAGE: { name: string; args: string[]; config?: string; says: RegExp[] }[]
   {
     name: "a kill point behind the last output",
     args: [...JOB, "--count", "4", "--kill-after", "4"],
-    says: [/killAfterArtifacts is 4/, /less than/],
+    says: [/killAfterArtifacts/, /less than/, /it is 4/],
   },
   {
     name: "an unknown flag",
