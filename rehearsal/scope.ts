@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { dirname } from "@std/path";
 import { ENV_PROGRAM } from "../lab/mod.ts";
 
 /** Everything that the driver of a run may do, as absolute paths. */
@@ -45,6 +46,8 @@ export function scopeOf(parts: ScopeParts): Scope {
       parts.reportDir,
       ...parts.tools,
       ...parts.lookedFor,
+      // Where a program really is, is asked of its folder.
+      ...parts.programs.map((program) => dirname(program)),
     ]),
     write,
     run: unique([...parts.programs, ENV_PROGRAM, ...parts.tools]),

@@ -16,7 +16,9 @@ const PARTS: ScopeParts = {
 
 Deno.test("scopeOf() allows what a run needs, each once and in order, and nothing else", () => {
   assertEquals(scopeOf(PARTS), {
+    // "/bin" and the job's folder are where its programs lie.
     read: [
+      "/bin",
       "/bin/kill",
       "/bin/ps",
       "/bin/sh",
@@ -25,6 +27,7 @@ Deno.test("scopeOf() allows what a run needs, each once and in order, and nothin
       "/home/me/reports",
       "/opt/kit",
       "/tmp/lab",
+      "/tmp/lab/work/job",
       "/usr/bin/awk",
     ],
     write: ["/home/me/reports", "/tmp/lab"],
