@@ -8,6 +8,7 @@ import { join, relative } from "@std/path";
 import { type GlobStep, globSteps } from "./glob_steps.ts";
 import { hashFile } from "./hash.ts";
 import type { Artifact } from "./record.ts";
+import { wholeProblems } from "./whole.ts";
 
 /** Which files count as outputs, and how a whole one looks. */
 export interface ArtifactSpec {
@@ -152,7 +153,7 @@ export function readArtifacts(spec: ArtifactSpec): Artifact[] {
     try {
       const path = join(spec.root, glimpse.path);
       const { sha256, bytes } = hashFile(Deno.realPathSync(path));
-      return { ...seen, bytes, sha256, problems: problemsOf(path, bytes, spec) };
+      return { ...seen, bytes, sha256, problems: wholeProblems(path, bytes, spec) };
     } catch (error) {
       if (error instanceof Deno.errors.NotFound) return [];
       const why = error instanceof Error ? error.message : String(error);
@@ -167,40 +168,6 @@ const EMPTY_SHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b78
 export function artifactSignature(glimpses: readonly ArtifactGlimpse[]): string {
   return glimpses.map((each) => `${each.path}:${each.bytes}:${each.mtimeMs}:${each.inode}`)
     .join("|");
-}
-
-function problemsOf(path: string, bytes: number, spec: ArtifactSpec): string[] {
-  const problems: string[] = [];
-  if (bytes === 0) {
-    if (!spec.emptyAllowed) problems.push("it is empty");
-    return problems;
-  }
-  if (spec.minBytes !== undefined && bytes < spec.minBytes) {
-    problems.push(`it has ${bytes} bytes; a whole one has at least ${spec.minBytes}`);
-  }
-  if (spec.endsWith !== undefined && !tailOf(path, bytes, spec.endsWith).endsWith(spec.endsWith)) {
-    problems.push(`it does not end with ${JSON.stringify(spec.endsWith)}`);
-  }
-  return problems;
-}
-
-/** White space after an end mark that is overlooked, in bytes. */
-const SPACE_BYTES_MAX = 4096;
-
-/** The last bytes of a file as text; trailing white space is cut unless the mark ends with it. */
-function tailOf(path: string, bytes: number, mark: string): string {
-  using file = Deno.openSync(path);
-  const length = Math.min(bytes, new TextEncoder().encode(mark).length + SPACE_BYTES_MAX);
-  file.seekSync(bytes - length, Deno.SeekMode.Start);
-  const buffer = new Uint8Array(length);
-  let at = 0;
-  while (at < length) {
-    const count = file.readSync(buffer.subarray(at));
-    if (count === null) break;
-    at += count;
-  }
-  const text = new TextDecoder().decode(buffer.subarray(0, at));
-  return mark.trimEnd() === mark ? text.trimEnd() : text;
 }
 
 function isInside(root: string, path: string): boolean {

@@ -5,7 +5,7 @@
  * @module
  */
 import { isAbsolute, join } from "@std/path";
-import { hashFile } from "../lab/mod.ts";
+import { hashFile, wholeProblems } from "../lab/mod.ts";
 
 /** How a whole output looks. An empty file is never whole. */
 export interface WholeRules {
@@ -69,33 +69,9 @@ export function lookAtFile(path: string, cwd: string, rules: WholeRules = {}): F
 }
 
 function problemOf(path: string, bytes: number, sha256: string, rules: WholeRules): string | null {
-  const { minBytes, endsWith } = rules;
-  if (bytes === 0) return "it is empty";
-  if (minBytes !== undefined && bytes < minBytes) {
-    return `it has ${bytes} bytes; a whole one has at least ${minBytes}`;
-  }
-  if (endsWith !== undefined && !tailOf(path, bytes, endsWith).endsWith(endsWith)) {
-    return `it does not end with ${JSON.stringify(endsWith)}`;
-  }
-  if (rules.sha256 !== undefined && sha256 !== rules.sha256.toLowerCase()) {
-    return "it has another content than declared (SHA-256)";
-  }
-  return null;
-}
-
-const SPACE_BYTES_MAX = 64;
-
-function tailOf(path: string, bytes: number, mark: string): string {
-  using file = Deno.openSync(path);
-  const length = Math.min(bytes, new TextEncoder().encode(mark).length + SPACE_BYTES_MAX);
-  file.seekSync(bytes - length, Deno.SeekMode.Start);
-  const buffer = new Uint8Array(length);
-  let at = 0;
-  while (at < length) {
-    const count = file.readSync(buffer.subarray(at));
-    if (count === null) break;
-    at += count;
-  }
-  const text = new TextDecoder().decode(buffer.subarray(0, at));
-  return mark.trimEnd() === mark ? text.trimEnd() : text;
+  const [first] = wholeProblems(path, bytes, { ...rules, emptyAllowed: false });
+  if (first !== undefined) return first;
+  return rules.sha256 !== undefined && sha256 !== rules.sha256.toLowerCase()
+    ? "it has another content than declared (SHA-256)"
+    : null;
 }
