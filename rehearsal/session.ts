@@ -95,17 +95,30 @@ export function plannedScope(
 ): Scope {
   const tempDir = systemTempDir();
   const { projectDir, contract, env } = options;
-  const workspace = workspaceOf(`${tempDir}/failure-lab-XXXXXX`, projectDir);
-  const commands = commandsOf(contract, { projectDir, workspace, path: env.PATH ?? "" });
+  const { commands, jobEnv } = plannedJob({ projectDir, contract, env }, tempDir);
   return scopeOf({
     projectDir,
     watched: watchRoots(options).map((root) => root.path),
     labRoot: tempDir,
     reportDir: options.reportDir,
-    programs: programsOf(commands, env),
+    programs: programsOf(commands, jobEnv),
     tools: Object.values(tools()),
     lookedFor: ["awk", "sleep"].map(systemTool),
   });
+}
+
+/**
+ * The job's commands and environment as they will be in the copy, before there is one: whatever is
+ * wrong with them is found before anything is made.
+ */
+function plannedJob(
+  { projectDir, contract, env }: Pick<SessionOptions, "projectDir" | "contract" | "env">,
+  tempDir: string,
+) {
+  const workspace = workspaceOf(`${tempDir}/failure-lab-planned`, projectDir);
+  const { env: jobEnv } = jobEnvironment(env, contract, projectDir, workspace);
+  const places = { projectDir, workspace, path: jobEnv.PATH ?? "", env: jobEnv };
+  return { commands: commandsOf(contract, places), jobEnv };
 }
 
 /**
@@ -115,14 +128,8 @@ export function plannedScope(
  * @throws {EnvironmentError} When `ps`, `kill` or `sh` is missing, or the lab cannot be made.
  */
 export async function runSession(options: SessionOptions): Promise<SessionResult> {
-  const { projectDir, contract, env } = options;
   const tempDir = options.tempDir ?? systemTempDir();
-  // Fails on a missing command before anything is made.
-  commandsOf(contract, {
-    projectDir,
-    workspace: workspaceOf(`${tempDir}/failure-lab-XXXXXX`, projectDir),
-    path: env.PATH ?? "",
-  });
+  plannedJob(options, tempDir);
   const { removed: swept } = await sweepLabs({ tempDir, clock: options.clock });
   const lab = await createLab({ tempDir });
   try {

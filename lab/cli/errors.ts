@@ -6,20 +6,14 @@
  */
 import { EXIT_CODES } from "../verdict.ts";
 
+export { EnvironmentError } from "../system_tools.ts";
+
 /** Something that the user typed is not right. Exit 2; the message says what to type instead. */
 export class UsageError extends Error {
   /** Name of the class. */
   override readonly name = "UsageError";
   /** Exit code of the program. */
   readonly exitCode: number = EXIT_CODES.usage;
-}
-
-/** This machine lacks something that the command needs. Exit 4; the message names it. */
-export class EnvironmentError extends Error {
-  /** Name of the class. */
-  override readonly name = "EnvironmentError";
-  /** Exit code of the program. */
-  readonly exitCode: number = EXIT_CODES.environment;
 }
 
 const KNOWN_EXIT_CODES: ReadonlySet<unknown> = new Set(Object.values(EXIT_CODES));
