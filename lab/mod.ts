@@ -37,5 +37,5 @@ export * from "./system_tools.ts";
 export * from "./verdict.ts";
 export * from "./version.ts";
 export * from "./worker.ts";
-export { wholeProblems } from "./whole.ts";
+export { wholeProblems, type WholeRules } from "./whole.ts";
 export * from "./workspace.ts";
