@@ -14,7 +14,7 @@
  */
 import { attemptChecks, attemptKillChecks } from "./grader_attempts.ts";
 import { artifactChecks } from "./grader_artifacts.ts";
-import { killCheck, tri } from "./grader_checks.ts";
+import { firstTouched, killCheck, tri } from "./grader_checks.ts";
 import { checkpointCheck, effectChecks } from "./grader_claims.ts";
 import { possibleCheck } from "./grader_possible.ts";
 import {
@@ -116,13 +116,16 @@ function gradeRecord(record: RunRecord): Grade {
     checkpointCheck(record),
     ...effectChecks(record),
   ];
+  const doubt = recovery.some((check) => check.state === "bad") ? uncollectedCheck(record) : null;
+  const isHeld = doubt === null && isRecoveryTested(record, premises);
   const checks = [
     ...containment,
     ...(excuse?.state === "unknown" ? [excuse] : []),
     ...premises,
+    ...(doubt === null ? [] : [doubt]),
     possibleCheck(record),
     killCheck("kill-proven", "the failed run", record.kill),
-    ...(isRecoveryTested(record, premises) ? recovery : recovery.map(notHeldAgainst)),
+    ...(isHeld ? recovery : recovery.map(notHeldAgainst)),
     ...attemptKillChecks(record),
   ];
   const decisive = checks.find((check) => check.state === "bad") ??
@@ -238,6 +241,25 @@ function isRecoveryTested(record: RunRecord, premises: readonly Check[]): boolea
   return premises.every((check) =>
     check.state !== "unknown" || (check.id === "control-whole" && record.control === null)
   );
+}
+
+/**
+ * A recovery that touched nothing while a dead process of the failed run still answered to `kill -0`
+ * may have stood down before that one. One that did work did not, and is graded like any other.
+ */
+function uncollectedCheck({ uncollected, attempts }: RunRecord): Check | null {
+  const [dead] = uncollected ?? [];
+  const resume = attempts.findLast((attempt) => attempt.purpose === "resume");
+  if (dead === undefined || resume === undefined) return null;
+  if (firstTouched(resume.artifactsBefore, resume.artifactsAfter) !== null) return null;
+  return {
+    id: "dead-collected",
+    state: "unknown",
+    text: `${dead.name} (pid ${dead.pid}) of the failed run was dead, but this system had not ` +
+      "removed it from the process table when the recovery began; the job has noted that number, " +
+      "so the recovery may have taken it for alive. In a container, start it with an init that " +
+      "collects the dead (docker run --init), and run this again",
+  };
 }
 
 /** A check that speaks against a recovery which was not really tested. */

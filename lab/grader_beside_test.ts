@@ -32,3 +32,27 @@ Deno.test("a recovery may stand down before a living run, when one does the work
     }],
   });
 });
+
+/** The recovery ended like this, from so many outputs to so many, with a dead process uncollected. */
+function besideTheDead(exitCode: number, [before, after]: [number, number]) {
+  return (record: RunRecord): void => {
+    record.uncollected = [{ pid: 71, startedSeconds: 1_780_000_000, name: "sh" }];
+    record.attempts = [
+      attempt("resume", { ...phase(1200, 2400), exitCode }, [before, after]),
+    ];
+    record.artifacts = record.attempts[0]?.artifactsAfter ?? [];
+  };
+}
+
+Deno.test("a recovery that may have taken an uncollected dead process for alive is not failed for standing down", () => {
+  assertGrades({
+    "it stood down": ["unproven dead-collected", besideTheDead(75, [3, 3])],
+    "it stood down and called that success": [
+      "unproven dead-collected",
+      besideTheDead(0, [3, 3]),
+    ],
+    "it worked, and did not finish": ["fail resume-exit", besideTheDead(75, [3, 4])],
+    "it worked, finished, and failed": ["fail resume-exit", besideTheDead(1, [3, 6])],
+    "it recovered": ["pass", besideTheDead(0, [3, 6])],
+  });
+});

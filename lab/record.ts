@@ -316,6 +316,11 @@ export const runRecordSchema = z.strictObject({
   }).nullable(),
   /** From the proven fault to the moment when the last expected artifact was whole. */
   recoveryMs: ms.nullable(),
+  /**
+   * Dead processes of the failed run that the system had not collected when the recovery began, and
+   * whose numbers stand in files of the job: `kill -0` still takes them for alive. Absent: nobody.
+   */
+  uncollected: z.array(processSchema).optional(),
   findings: z.array(findingSchema),
   containment: containmentSchema.nullable(),
   /** Process samples, bytes of journal, and the like. */

@@ -50,6 +50,7 @@ export class Stage {
   onOutputs: ((outputs: readonly ArtifactGlimpse[]) => void) | null = null;
   #lastOutputMs: number | null = null;
   #isResumeKilled = false;
+  #isCollected = false;
   #concludedAtMs: number | null = null;
 
   /** @param options See {@linkcode StageOptions}. */
@@ -136,6 +137,7 @@ export class Stage {
   /** Starts a command of the job and hands it over running; the phase when it cannot start. */
   async begin(name: string, argv: string[], driver?: Driver): Promise<Spawned | PhaseRecord> {
     this.#lastOutputMs = null;
+    this.#isCollected = false;
     this.disk.forgetChecks();
     this.options.copy.use();
     return await this.#tryStart(name, argv, driver);
@@ -218,6 +220,8 @@ export class Stage {
 
   /** Notes the state of the disk at the moment when nothing of the failed run could write. */
   async noteFaultState(): Promise<DiskLook> {
+    // Here, so that the wait for the system is no part of the recovery time.
+    await this.#awaitCollected();
     const look = await this.look();
     this.record.artifactsAtFault = look.artifacts;
     this.record.finishedAtFault = this.disk.finished(look.artifacts);
@@ -258,9 +262,14 @@ export class Stage {
     return await this.concludeAttempt(purpose, before, spawned);
   }
 
+  /** Waits until the dead are collected, and notes who is not. */
   async #awaitCollected(): Promise<void> {
+    if (this.#isCollected) return;
     const { driver, clock, copy } = this.options;
-    await awaitCollected(driver, clock, copy);
+    const dead = await awaitCollected(driver, clock, copy);
+    if (dead.length > 0) this.record.uncollected = dead;
+    else delete this.record.uncollected;
+    this.#isCollected = true;
   }
 
   /** Ends an attempt: quiet period, reaping with proof, a full look, the record. */
