@@ -15,6 +15,10 @@ export { type FileBatch, FileKit };
 /** Number of files from which on a helper is worth its start. */
 export const CREW_FILES_MIN = 2000;
 
+/** The same for a helper that runs already. */
+const WARM_FILES_MIN = 64;
+/** A file of this size is worth the help of one that runs. */
+const WARM_BYTES_MIN = 8 * 1024 * 1024;
 /** Files of a queue that are handed over together. */
 const QUEUE_PART_FILES = 500;
 const SHA256_DIGITS = 64;
@@ -53,7 +57,7 @@ export async function runFileBatch(
   batch: FileBatch,
   options: FileBatchOptions = {},
 ): Promise<FileBatchResult> {
-  const isBig = batch.from.length >= (options.crewFilesMin ?? CREW_FILES_MIN);
+  const isBig = batch.from.length >= filesMinOf(options);
   if (options.crew === undefined && isBig) {
     using crew = openFileCrew();
     return await runFileBatch(batch, { ...options, crew });
@@ -63,12 +67,17 @@ export async function runFileBatch(
   return await finishJobs([job], options);
 }
 
+function filesMinOf({ crew, crewFilesMin }: FileBatchOptions): number {
+  return crewFilesMin ?? (crew?.isWarm === true ? WARM_FILES_MIN : CREW_FILES_MIN);
+}
+
 /** Files that are hashed while more of them are still being found. */
 export class HashQueue implements Disposable {
   readonly #options: FileBatchOptions;
   readonly #jobs: FileJob[] = [];
   #batch: FileBatch = { from: [], bytes: [], copy: null };
   #count = 0;
+  #bytes = 0;
   #shared = 0;
   readonly #own: FileCrew | null;
   readonly #crew: FileCrew;
@@ -89,14 +98,17 @@ export class HashQueue implements Disposable {
     this.#batch.from.push(path);
     this.#batch.bytes.push(bytes);
     this.#count++;
-    if (this.#batch.from.length === QUEUE_PART_FILES) this.#closePart();
+    this.#bytes += bytes;
+    const isBig = this.#crew.isWarm && bytes >= WARM_BYTES_MIN;
+    if (isBig || this.#batch.from.length === QUEUE_PART_FILES) this.#closePart();
   }
 
   #closePart(): void {
     this.#jobs.push(jobOf(this.#batch));
     this.#batch = { from: [], bytes: [], copy: null };
     // Only now it is known whether there is enough to do for two.
-    if (this.#count < (this.#options.crewFilesMin ?? CREW_FILES_MIN)) return;
+    const isMuch = this.#crew.isWarm && this.#bytes >= WARM_BYTES_MIN;
+    if (!isMuch && this.#count < filesMinOf({ ...this.#options, crew: this.#crew })) return;
     for (; this.#shared < this.#jobs.length; this.#shared++) {
       this.#crew.share(this.#jobs[this.#shared]);
     }

@@ -44,7 +44,7 @@ function asCopy(batch: FileBatch, wantsHash: boolean): FileBatch {
 /** A crew whose helper does nothing, or only what a test says. */
 function scriptedCrew(share: (job: unknown) => void, hasHelper = true): FileCrew {
   const close = () => {};
-  return { hasHelper, warm: close, share, close, [Symbol.dispose]: close };
+  return { hasHelper, isWarm: false, warm: close, share, close, [Symbol.dispose]: close };
 }
 
 Deno.test("a batch on two threads gives what one thread gives, in order", async () => {

@@ -24,6 +24,8 @@ export const HELPER_DONE = 2;
 export interface FileCrew extends Disposable {
   /** Whether there may be a helper; without one everything is done by the calling thread. */
   readonly hasHelper: boolean;
+  /** Whether the helper was started already, so that also a small batch may be shared. */
+  readonly isWarm: boolean;
   /** Starts the helper ahead of its first batch: it needs about 40 ms. */
   warm(): void;
   /** Hands a batch to the helper. Use {@linkcode runFileBatch}. */
@@ -68,6 +70,9 @@ export function openFileCrew(options: { port?: MessagePort | undefined } = {}): 
     get hasHelper() {
       return hasHelper;
     },
+    get isWarm() {
+      return worker !== null;
+    },
     warm,
     share: (job) => {
       warm();
@@ -81,6 +86,7 @@ export function openFileCrew(options: { port?: MessagePort | undefined } = {}): 
 /** A crew without a helper. */
 export const ALONE: FileCrew = {
   hasHelper: false,
+  isWarm: false,
   warm() {},
   share() {},
   close() {},
@@ -92,8 +98,12 @@ export const ALONE: FileCrew = {
  * a second to start it.
  *
  * @param permissions The helper's rights, at most those of this thread; the same as the worker's.
+ * @param options.warm Whether to start it now and not with its first work. @default {false}
  */
-export function startFileHelper(permissions?: Deno.PermissionOptions): FileHelper {
+export function startFileHelper(
+  permissions?: Deno.PermissionOptions,
+  options: { warm?: boolean } = {},
+): FileHelper {
   const { port1, port2 } = new MessageChannel();
   let worker: Worker | null = null;
   const end = () => {
@@ -113,6 +123,9 @@ export function startFileHelper(permissions?: Deno.PermissionOptions): FileHelpe
     end();
     port1.close();
   };
+  if (options.warm === true && navigator.hardwareConcurrency > 1) {
+    worker = startHelper(gone, permissions);
+  }
   return { port: port2, close, [Symbol.dispose]: close };
 }
 
@@ -121,16 +134,22 @@ function crewBehind(port: MessagePort): FileCrew {
   port.onmessage = ({ data }) => {
     if (data === HELPER_GONE) hasHelper = false;
   };
+  let isWarm = false;
   const close = () => {
     hasHelper = false;
     port.close();
   };
   const send = (message: unknown) => {
-    if (hasHelper) port.postMessage(message);
+    if (!hasHelper) return;
+    isWarm = true;
+    port.postMessage(message);
   };
   return {
     get hasHelper() {
       return hasHelper;
+    },
+    get isWarm() {
+      return isWarm && hasHelper;
     },
     warm: () => send(WARM),
     share: send,

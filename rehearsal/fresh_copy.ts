@@ -12,20 +12,21 @@
  * @module
  */
 import { dirname, join } from "@std/path";
-import { type Clock, type FileCrew, hashFile, removeTree } from "../lab/mod.ts";
+import { type Clock, hashFile, removeTree } from "../lab/mod.ts";
 import { lookAt, type WalkEntry, walkTree } from "../lab/walk.ts";
-import { cloneTree } from "./project_copy.ts";
 
 /** Where the copy is and what it is made from. */
 export interface FreshCopyOptions {
-  /** The project as it was copied; never changed. */
-  pristine: string;
+  /** The real project. It is only read. */
+  projectDir: string;
   workspace: string;
   labRoot: string;
-  /** SHA-256 of every file of the project, by relative path. */
-  hashes: ReadonlyMap<string, string>;
+  /**
+   * Copies the project to a place where nothing is, and gives the SHA-256 of every file in the copy
+   * by its relative path. Throws when the project is not what it was the first time.
+   */
+  fill: (to: string) => Promise<ReadonlyMap<string, string>>;
   clock: Clock;
-  crew: FileCrew;
 }
 
 /** What differs from the fresh copy. Paths are relative. */
@@ -41,6 +42,8 @@ interface Differences {
 /** A workspace that can be made fresh again. */
 export class FreshCopy {
   readonly #options: FreshCopyOptions;
+  #hashes: ReadonlyMap<string, string> = new Map();
+  #backup: string | null = null;
   /** How every entry looked when it was fresh; `null` before the first time. */
   #fresh: Map<string, WalkEntry> | null = null;
   /** When the first command ran since then, in milliseconds since the epoch. */
@@ -103,15 +106,31 @@ export class FreshCopy {
     return [...files, ...changed];
   }
 
+  /**
+   * A copy of the project beside the workspace, to take single files from. Made when it is first
+   * asked for, and never changed.
+   *
+   * @returns Its folder.
+   */
+  async backup(): Promise<string> {
+    const { fill, labRoot } = this.#options;
+    if (this.#backup === null) {
+      const dir = join(labRoot, "backup");
+      await fill(dir);
+      this.#backup = dir;
+    }
+    return this.#backup;
+  }
+
   #at(path: string): string {
     return join(this.#options.workspace, path);
   }
 
   async #clone(): Promise<"cloned"> {
-    const { pristine, workspace, labRoot, crew } = this.#options;
+    const { fill, workspace, labRoot } = this.#options;
     await removeTree(workspace, labRoot);
     await Deno.mkdir(dirname(workspace), { recursive: true });
-    await cloneTree(pristine, workspace, { crew });
+    this.#hashes = await fill(workspace);
     this.#fresh = new Map();
     const fresh = this.#fresh;
     fresh.set("", lookAt(workspace, ""));
@@ -166,7 +185,7 @@ export class FreshCopy {
     // One second more, because the time of a change is a little behind the clock.
     if (changedAtMs < usedSecondMs - 1000) return true;
     try {
-      return hashFile(now.path).sha256 === this.#options.hashes.get(now.relative);
+      return hashFile(now.path).sha256 === this.#hashes.get(now.relative);
     } catch {
       return false;
     }
@@ -178,15 +197,18 @@ export class FreshCopy {
     else await Deno.remove(full);
   }
 
+  /** Out of the real project, which may have changed: only the content that it had then will do. */
   async #putBack(path: string): Promise<void> {
     const full = this.#at(path);
-    const source = join(this.#options.pristine, path);
-    const { info } = lookAt(source);
+    const info = this.#fresh?.get(path)?.info ?? null;
     if (info === null) throw new Error(`"${path}" is not in the copy`);
     await Deno.remove(full).catch((error) => {
       if (!(error instanceof Deno.errors.NotFound)) throw error;
     });
-    await Deno.copyFile(source, full);
+    await Deno.copyFile(join(this.#options.projectDir, path), full);
+    if (hashFile(full).sha256 !== this.#hashes.get(path)) {
+      throw new Error(`"${path}" of the project is not what was copied first`);
+    }
     if (info.mode !== null) await Deno.chmod(full, info.mode & 0o7777);
     if (info.mtime !== null) await Deno.utime(full, info.atime ?? info.mtime, info.mtime);
     this.#fresh?.set(path, lookAt(full, path));

@@ -1,10 +1,10 @@
 // A workspace that is made fresh again, whatever a run has done to it.
 
 import { assertEquals } from "@std/assert";
-import { ALONE } from "../lab/file_crew.ts";
-import { hashFile, systemClock } from "../lab/mod.ts";
+import { systemClock } from "../lab/mod.ts";
 import { makeTestDir } from "../tests/support/temp_dir.ts";
 import { FreshCopy } from "./fresh_copy.ts";
+import { copyProject } from "./project_copy.ts";
 
 const FILES: Record<string, string> = {
   "run.sh": "echo run\n",
@@ -15,33 +15,40 @@ const FILES: Record<string, string> = {
 
 interface Place extends AsyncDisposable {
   copy: FreshCopy;
+  project: string;
   workspace: string;
 }
 
 async function makePlace(): Promise<Place> {
   const dir = await makeTestDir("fresh");
   const root = `${dir.path}/failure-lab-0123456789abcdef`;
-  const pristine = `${root}/pristine`;
+  const projectDir = `${dir.path}/project`;
   const workspace = `${root}/work/project`;
-  const hashes = new Map<string, string>();
+  await Deno.mkdir(root);
   for (const [path, text] of Object.entries(FILES)) {
-    const full = `${pristine}/${path}`;
+    const full = `${projectDir}/${path}`;
     await Deno.mkdir(full.slice(0, full.lastIndexOf("/")), { recursive: true });
     await Deno.writeTextFile(full, text);
     await Deno.utime(full, 1000, 1000);
-    hashes.set(path, hashFile(full).sha256);
   }
-  await Deno.symlink("src/a.txt", `${pristine}/link`);
-  await Deno.chmod(`${pristine}/run.sh`, 0o755);
+  await Deno.symlink("src/a.txt", `${projectDir}/link`);
+  await Deno.chmod(`${projectDir}/run.sh`, 0o755);
   const copy = new FreshCopy({
-    pristine,
+    projectDir,
     workspace,
     labRoot: root,
-    hashes,
+    fill: async (to) => {
+      const { manifest } = await copyProject({ from: projectDir, to, labRoot: root });
+      return new Map(manifest.map(({ path, sha256 }) => [path, sha256]));
+    },
     clock: systemClock,
-    crew: ALONE,
   });
-  return { copy, workspace, [Symbol.asyncDispose]: () => dir[Symbol.asyncDispose]() };
+  return {
+    copy,
+    project: projectDir,
+    workspace,
+    [Symbol.asyncDispose]: () => dir[Symbol.asyncDispose](),
+  };
 }
 
 /** Everything that can be seen of the workspace. */
@@ -137,4 +144,24 @@ Deno.test("touched() names new and changed files", async () => {
   await Deno.writeTextFile(`${place.workspace}/out/1.txt`, "1");
   await Deno.writeTextFile(`${place.workspace}/run.sh`, "echo other\n");
   assertEquals((await place.copy.touched())?.sort(), ["out/1.txt", "run.sh"]);
+});
+
+Deno.test("refresh() does not put back a file that the project has changed since", async () => {
+  await using place = await makePlace();
+  await place.copy.refresh();
+  place.copy.use();
+  await Deno.remove(`${place.workspace}/src/a.txt`);
+  await Deno.writeTextFile(`${place.project}/src/a.txt`, "AAAA\n");
+  // Whoever fills the workspace is asked again, and finds out about it (see rehearse.ts).
+  assertEquals(await place.copy.refresh(), "cloned");
+});
+
+Deno.test("backup() is a second copy, made once", async () => {
+  await using place = await makePlace();
+  await place.copy.refresh();
+  const dir = await place.copy.backup();
+  assertEquals(picture(dir), picture(place.workspace));
+  await Deno.writeTextFile(`${place.project}/src/a.txt`, "other\n");
+  assertEquals(await place.copy.backup(), dir);
+  assertEquals(await Deno.readTextFile(`${dir}/src/a.txt`), "aaaa\n");
 });

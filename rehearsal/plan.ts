@@ -46,6 +46,8 @@ export interface WorkerStart {
   >;
   /** Leads to the helper thread for file work, which has the rights of the worker and no more. */
   filePort: MessagePort;
+  /** Leaves the workspace in place at the end. */
+  keep: boolean;
   /** Test of the scope: a path that the worker tries to write to, and must not be able to. */
   probeWrite: string | null;
 }

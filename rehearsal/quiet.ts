@@ -38,8 +38,8 @@ export interface QuietResult {
   leftovers: ProcessRow[];
 }
 
-// Without anything left alive nobody can write, so a short look is enough, and the final look comes
-// later still; with leftovers it must be longer than the pause of a slow writer.
+// Where nobody was left alive, one look is enough: nobody can write, and the final look comes later
+// still. With leftovers it must be longer than the pause of a slow writer.
 const QUIET_MS = 60;
 const QUIET_WITH_LEFTOVERS_MS = 1500;
 const LIST_EVERY_MS = 25;
@@ -56,6 +56,7 @@ export async function keepQuiet(options: QuietOptions): Promise<QuietResult> {
   let lookedMs = journal.atMs();
   let suspect = leftovers[0] ?? options.suspects?.[0] ?? null;
   let emptySinceMs = leftovers.length === 0 ? beganMs : null;
+  const quietMs = suspect === null ? 0 : QUIET_MS;
   let sign = artifactSignature(first);
   while (true) {
     const now = listArtifacts(spec);
@@ -67,7 +68,7 @@ export async function keepQuiet(options: QuietOptions): Promise<QuietResult> {
       }
     }
     const atMs = journal.atMs();
-    if (emptySinceMs !== null && atMs - emptySinceMs >= QUIET_MS) break;
+    if (emptySinceMs !== null && atMs - emptySinceMs >= quietMs) break;
     if (atMs - beganMs >= limitMs || driver.aborted) break;
     if (leftovers.length > 0 && atMs - lookedMs >= TABLE_EVERY_MS) {
       leftovers = await driver.alive();

@@ -30,9 +30,17 @@ function optionsFor(dir: TestDir, driver: Driver): QuietOptions {
 Deno.test("keepQuiet() is short when nobody is alive, and sees nothing where nothing happens", async () => {
   await using dir = await makeTestDir("quiet");
   await Deno.writeTextFile(`${dir.path}/a.txt`, "a");
-  const seen = await keepQuiet(optionsFor(dir, aliveFor(0)));
-  assertEquals([seen.changed, seen.leftovers], [[], []]);
-  assert(seen.observedMs >= 60 && seen.observedMs < 1500, String(seen.observedMs));
+  let looks = 0;
+  const seen = await keepQuiet(optionsFor(dir, aliveFor(0, () => looks++)));
+  assertEquals([seen.changed, seen.leftovers, looks], [[], [], 1]);
+  assert(seen.observedMs < 1500, String(seen.observedMs));
+});
+
+Deno.test("keepQuiet() looks for a while longer when the last one has ended", async () => {
+  await using dir = await makeTestDir("quiet");
+  const seen = await keepQuiet({ ...optionsFor(dir, aliveFor(1)), leftoversMs: 5000 });
+  assertEquals(seen.leftovers, []);
+  assert(seen.observedMs >= 60, String(seen.observedMs));
 });
 
 Deno.test("keepQuiet() waits for those who are alive, and names the writer", async () => {

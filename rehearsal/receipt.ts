@@ -74,6 +74,7 @@ export const RUN_SECTIONS: Readonly<Record<string, readonly (keyof RunRecord)[]>
     "finishedAtFault",
     "checkpointAtFault",
     "effectsAtFault",
+    "uncollected",
   ],
   "recovery": ["attempts"],
   "result": [

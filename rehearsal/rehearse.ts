@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { basename, join } from "@std/path";
+import { basename, dirname, join } from "@std/path";
 import {
   type Clock,
   Driver,
@@ -46,9 +46,7 @@ const PLAIN_SUBJECTS: ReadonlySet<string> = new Set(["rehearsal", "own-failure"]
 export class Rehearsal {
   readonly #start: WorkerStart;
   readonly #options: RehearsalOptions;
-  readonly #pristine: string;
   #copy: CopyReport | null = null;
-  #projectSha256: string | null = null;
   #manifest: Record<string, string> | null = null;
   #control: ControlResult | null = null;
   readonly #watch: Watch;
@@ -59,7 +57,6 @@ export class Rehearsal {
   constructor(start: WorkerStart, options: RehearsalOptions) {
     this.#start = start;
     this.#options = options;
-    this.#pristine = join(start.labRoot, "pristine");
     const { watch: roots, exclude, labRoot, workspace } = start;
     this.#watch = new Watch({ roots, exclude, labRoot, workspace, crew: options.crew });
   }
@@ -76,26 +73,45 @@ export class Rehearsal {
     for (const item of this.#start.plan) {
       post({ type: "record", record: await this.#runItem(item) });
     }
+    // The program grades and reports meanwhile; it removes what is left.
+    if (!this.#start.keep) await this.#removeCopies();
   }
 
-  /** Copies the project, and makes the first workspace out of the copy. */
+  async #removeCopies(): Promise<void> {
+    const { labRoot, workspace } = this.#start;
+    await removeTree(dirname(workspace), labRoot).catch(() => {});
+  }
+
+  /** Copies the project into the workspace. */
   async #fillLab(): Promise<void> {
-    const { crew, clock } = this.#options;
-    const { projectDir, contract, exclude, labRoot, workspace } = this.#start;
+    const { clock } = this.#options;
+    const { projectDir, labRoot, workspace } = this.#start;
+    const fill = (to: string) => this.#copyProject(to);
+    this.#workspace = new FreshCopy({ projectDir, workspace, labRoot, fill, clock });
+    await this.#workspace.refresh();
+  }
+
+  /** Copies the project; what is copied later must be what was copied first. */
+  async #copyProject(to: string): Promise<ReadonlyMap<string, string>> {
+    const { projectDir, contract, exclude, labRoot } = this.#start;
     const copy = await copyProject({
       from: projectDir,
-      to: this.#pristine,
+      to,
+      labRoot,
       leaveBehind: contract.leaveBehind,
       exclude,
-      crew,
+      crew: this.#options.crew,
     });
-    this.#copy = copy;
-    this.#projectSha256 = copy.sha256;
-    this.#manifest = copy.sha256 === null ? null : manifestOf(copy.manifest);
-    const hashes = new Map(copy.manifest.map(({ path, sha256 }) => [path, sha256]));
-    const pristine = this.#pristine;
-    this.#workspace = new FreshCopy({ pristine, workspace, labRoot, hashes, clock, crew });
-    await this.#workspace.refresh();
+    if (this.#copy === null) {
+      this.#copy = copy;
+      this.#manifest = copy.sha256 === null ? null : manifestOf(copy.manifest);
+    } else if (copy.sha256 !== this.#copy.sha256) {
+      throw new Error(
+        `the project "${projectDir}" was changed while its job was tested, so that this run would ` +
+          "not begin where the first one did. Run it again while nobody works in the project",
+      );
+    }
+    return new Map(copy.manifest.map(({ path, sha256 }) => [path, sha256]));
   }
 
   /** A job that calls a model provider reaches ours; what the contract says about it wins. */
@@ -187,7 +203,6 @@ export class Rehearsal {
       env: { ...this.#providerEnv(), ...this.#start.env },
       labRoot: this.#start.labRoot,
       logDir,
-      pristine: this.#pristine,
       copy: this.#workspace,
       workspace: this.#start.workspace,
       driver,
@@ -269,7 +284,7 @@ export class Rehearsal {
     });
     record.project = {
       path: projectDir,
-      sha256: this.#projectSha256,
+      sha256: this.#copy?.sha256 ?? null,
       manifest: this.#manifest,
       files: this.#copy?.files ?? 0,
       skipped: (this.#copy?.skipped ?? []).slice(0, 1000).map(({ path, reason }) => ({

@@ -21,7 +21,6 @@ import {
   reap,
   type RunRecord,
   sendSignal,
-  startFileHelper,
   startKeeper,
   sweepLabs,
   systemTempDir,
@@ -33,7 +32,8 @@ import { type Contract, ContractError } from "./contract.ts";
 import { type CommandPlaces, jobEnvironment, resolveCommand } from "./job_environment.ts";
 import type { FromWorker, PlanItem, ToWorker, WorkerStart } from "./plan.ts";
 import { workspaceOf } from "./rehearse.ts";
-import { type Scope, scopeFlags, scopeOf, workerPermissions } from "./scope.ts";
+import { type Scope, scopeFlags, scopeOf } from "./scope.ts";
+import { openSessionWorker, type SessionWorker } from "./session_worker.ts";
 
 /** What a session does and where it reports to. */
 export interface SessionOptions {
@@ -55,8 +55,11 @@ export interface SessionOptions {
   seed: number;
   /** Name that the user gave to the run; `null` when none. */
   label: string | null;
-  /** Commit and state of the project's repository; `null` when it has none. */
-  git: RunRecord["git"];
+  /**
+   * Asked for the commit and state of the project's repository (`null` when it has none) while the
+   * worker loads. Nothing is run before it answers, so it can do what else must be done by then.
+   */
+  git: () => Promise<RunRecord["git"]>;
   /** Leaves the lab folder in place. */
   keep: boolean;
   /** Time. */
@@ -130,13 +133,16 @@ function plannedJob(
 export async function runSession(options: SessionOptions): Promise<SessionResult> {
   const tempDir = options.tempDir ?? systemTempDir();
   plannedJob(options, tempDir);
-  const { removed: swept } = await sweepLabs({ tempDir, clock: options.clock });
   const lab = await createLab({ tempDir });
   try {
     if (options.keep) lab.keep();
-    await using keeper = await startKeeper(lab.marker);
     const start = await workerStart(options, lab);
-    const probe = await driveWorker(options, lab, start.message, start.scope, (message) => {
+    // It takes its time to load, which is used for what must be done before it may begin.
+    using crew = openSessionWorker(lab.marker, start.scope);
+    const { removed: swept } = await sweepLabs({ tempDir, clock: options.clock });
+    await using keeper = await startKeeper(lab.marker);
+    start.message.base.git = await options.git();
+    const probe = await driveWorker(options, crew, start.message, (message) => {
       void tellKeeper(keeper, message);
     });
     await endLeftovers(lab.marker, options.clock);
@@ -193,11 +199,12 @@ async function workerStart(options: SessionOptions, lab: Lab) {
         removedVariables: job.removed,
         movedVariables: job.moved,
       },
-      git: options.git,
+      git: null,
       scope: scopeFlags(scope),
       startedAt: options.clock.wallIso(),
     },
     probeWrite: options.probeWrite ?? null,
+    keep: options.keep,
   };
   return { message, scope, removedVariables: job.removed };
 }
@@ -213,17 +220,10 @@ function tellKeeper(keeper: Keeper, { what, process }: ProcessMessage): Promise<
 /** Runs the worker to its end and hands its messages on. */
 async function driveWorker(
   options: SessionOptions,
-  lab: Lab,
+  { worker, filePort, failed }: SessionWorker,
   start: Omit<WorkerStart, "filePort">,
-  scope: Scope,
   onProcess: (message: ProcessMessage) => void,
 ): Promise<SessionResult["probe"]> {
-  const worker = new Worker(new URL("./worker.ts", import.meta.url).href, {
-    type: "module",
-    name: `failure-lab ${lab.marker.slice(0, 8)}`,
-    deno: { permissions: workerPermissions(scope) },
-  } as WorkerOptions);
-  using helper = startFileHelper({ ...workerPermissions(scope), run: false, net: false });
   let probe: SessionResult["probe"] = null;
   let pending: Promise<void> = Promise.resolve();
   const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -253,10 +253,7 @@ async function driveWorker(
         break;
     }
   };
-  worker.onerror = (event) => {
-    event.preventDefault();
-    reject(new Error(`The driver of the rehearsal ended: ${event.message}`));
-  };
+  void failed.then(reject);
   const say = (message: ToWorker) => worker.postMessage(message);
   const giveUp = new AbortController();
   const onAbort = () => {
@@ -266,7 +263,7 @@ async function driveWorker(
   };
   options.signal.addEventListener("abort", onAbort);
   try {
-    worker.postMessage({ ...start, filePort: helper.port } satisfies ToWorker, [helper.port]);
+    worker.postMessage({ ...start, filePort } satisfies ToWorker, [filePort]);
     if (options.signal.aborted) onAbort();
     await promise;
     await pending;
@@ -274,7 +271,7 @@ async function driveWorker(
   } finally {
     giveUp.abort();
     options.signal.removeEventListener("abort", onAbort);
-    worker.terminate();
+    worker.terminate(); // What it still does after giving up must not meet the removal of the lab.
   }
 }
 

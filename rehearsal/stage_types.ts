@@ -36,9 +36,7 @@ export interface StageOptions {
   labRoot: string;
   /** Folder of this run's logs; not a part of the copy. */
   logDir: string;
-  /** The copy as it was made from the project; it is never changed. */
-  pristine: string;
-  /** Makes the workspace what the pristine copy is. */
+  /** Makes the workspace what the project is. */
   copy: FreshCopy;
   /** Where the job runs. The same path for every run, so that outputs with paths are comparable. */
   workspace: string;

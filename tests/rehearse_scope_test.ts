@@ -23,7 +23,7 @@ async function probe(bench: Bench, path: string): Promise<{ refused: boolean; de
     rerun: "",
     seed: 0,
     label: null,
-    git: null,
+    git: () => Promise.resolve(null),
     keep: false,
     clock: systemClock,
     signal: new AbortController().signal,

@@ -18,7 +18,7 @@ import { gitState } from "../git_state.ts";
 import type { JournalEntry } from "../journal.ts";
 import { openReport, type Report, terminalReport } from "../report/mod.ts";
 import { jsonReport } from "../report/json.ts";
-import type { RunSet } from "../record.ts";
+import type { RunRecord, RunSet } from "../record.ts";
 import { EXIT_CODES } from "../verdict.ts";
 import type { CommandContext } from "./command.ts";
 import { contractOverrides } from "./contract_flags.ts";
@@ -74,8 +74,12 @@ export async function rehearseAndReport(
   const label = flags.string("label") ?? null;
   const report = await openReport(flags.string("report") ?? null, { command, label, clock });
   const runSet = newRunSet(command, clock);
-  await report.update(runSet);
-  const git = await gitState(config.projectDir);
+  let opening: Promise<RunRecord["git"]> | null = null;
+  const open = async () => {
+    const git = gitState(config.projectDir);
+    await report.update(runSet);
+    return await git;
+  };
   const results = await inLanes(
     context.signal,
     dealLanes(plan, options.lanes ?? 1),
@@ -90,18 +94,22 @@ export async function rehearseAndReport(
         rerun: rerunLine(context.rerun, seed, flags.given("seed")),
         seed,
         label,
-        git,
+        git: () => opening ??= open(),
         keep: flags.boolean("keep"),
         clock,
         signal,
         async onRecord(record) {
           addRun(runSet, record);
-          await report.update(runSet);
+          // The last one is written at the end, which comes at once, or fails.
+          if (runSet.runs.length < plan.length) await report.update(runSet);
         },
         onProgress: (text) => out.progress(text),
         onJournal: (subject, entry) => out.progress(progressLine(subject, entry)),
       }),
-  );
+  ).catch(async (error) => {
+    await report.update(runSet);
+    throw error;
+  });
   out.clearProgress();
   const [first] = results;
   if (first !== undefined && first.removedVariables.length > 0) {

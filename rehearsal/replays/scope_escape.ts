@@ -121,11 +121,11 @@ async function putBack(
   before: WatchSnapshot,
   target: string,
 ): Promise<FaultRecord["evidence"]> {
-  const { workspace, pristine } = stage.options;
+  const { workspace, copy } = stage.options;
   const violations = await violationsSince(stage, before);
   const ours = violations.find(({ path }) => path === target);
   if (ours === undefined) return [];
-  await revert({ root: workspace, backupDir: pristine, before, violations });
+  await revert({ root: workspace, backupDir: await copy.backup(), before, violations });
   const left = await violationsSince(stage, before);
   const sha256 = hashFile(stage.path(target)).sha256;
   if (left.length > 0 || sha256 !== before.entries.get(join(workspace, target))?.sha256) return [];

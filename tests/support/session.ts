@@ -83,7 +83,7 @@ export class SessionBench implements AsyncDisposable {
       rerun: "failure-lab replay",
       seed: 1,
       label: null,
-      git: null,
+      git: () => Promise.resolve(null),
       keep: false,
       clock: systemClock,
       signal: new AbortController().signal,
