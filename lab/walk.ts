@@ -7,6 +7,7 @@
  *
  * @module
  */
+import { CLOSED_PLACES, closedPath } from "./closed_places.ts";
 import { Slices } from "./slices.ts";
 
 /** What an entry is. `unreadable`: it is there, but nothing can be said about it. */
@@ -148,6 +149,7 @@ export function kindOf(info: Deno.FileInfo): WalkKind {
 
 /** The reason in an error's text, without the call and the path that Deno adds. */
 export function reasonOf(error: unknown): string {
+  if (closedPath(error) !== null) return CLOSED_PLACES;
   const text = error instanceof Error ? error.message : String(error);
   return text.replace(/^[A-Z]+: /, "").split(/: (?:lstat|readdir|stat|open|copy)\b|, open /)[0] ??
     text;

@@ -5,6 +5,7 @@
  * @module
  */
 import { join } from "@std/path";
+import { CLOSED_PLACES, isClosedPlace } from "./closed_places.ts";
 import { type Clock, drawToken, systemClock } from "./clock.ts";
 import { Ledger } from "./ownership.ts";
 import {
@@ -71,6 +72,12 @@ export function systemTempDir(tmpdir: string | undefined = Deno.env.get("TMPDIR"
       `Cannot make a lab: the temp dir "${named}" cannot be used. Set TMPDIR to a folder that ` +
         "you can write to",
       { cause: error },
+    );
+  }
+  if (isClosedPlace(real)) {
+    throw new LabPlaceError(
+      `Cannot make a lab in the temp dir "${real}": ${CLOSED_PLACES}. Set TMPDIR, for example ` +
+        "TMPDIR=/var/tmp",
     );
   }
   if (real === "/") {

@@ -1,4 +1,11 @@
-import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertRejects,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
 import { cleanUpAfterEach } from "../tests/support/processes.ts";
 import { makeTestDir } from "../tests/support/temp_dir.ts";
 import { identify } from "./process_table.ts";
@@ -116,6 +123,10 @@ Deno.test("systemTempDir() takes TMPDIR when it is an absolute folder, else /tmp
   const tmp = await Deno.realPath("/tmp");
   assertEquals(systemTempDir(`${dir.path}/link`), dir.path);
   assertEquals([systemTempDir(""), systemTempDir("relative")], [tmp, tmp]);
+  // The runtime lets nobody in there, so it must be said before anything is made.
+  if (Deno.build.os === "linux") {
+    assertStringIncludes(assertThrows(() => systemTempDir("/dev"), LabPlaceError).message, "/dev");
+  }
 });
 
 Deno.test("systemTempDir() refuses what is no folder of its own", async () => {

@@ -4,6 +4,7 @@
  * @module
  */
 import { isAbsolute, join } from "@std/path";
+import { reasonOf } from "../lab/walk.ts";
 import { type Contract, ContractError, parseConfigText, parseContract } from "./contract.ts";
 
 /** Where the contract comes from. */
@@ -97,7 +98,7 @@ function readConfig(file: string, isNamed: boolean): string | null {
     return Deno.readTextFileSync(file);
   } catch (error) {
     if (error instanceof Deno.errors.NotFound && !isNamed) return null;
-    const why = error instanceof Deno.errors.NotFound ? "it is not there" : String(error);
+    const why = error instanceof Deno.errors.NotFound ? "it is not there" : reasonOf(error);
     throw new ContractError(`Cannot read the contract "${file}": ${why}`, { cause: error });
   }
 }

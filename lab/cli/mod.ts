@@ -5,6 +5,7 @@
  * @module
  */
 import { type Clock, systemClock } from "../clock.ts";
+import { CLOSED_PLACES, closedPath } from "../closed_places.ts";
 import { EXIT_CODES } from "../verdict.ts";
 import { VERSION } from "../version.ts";
 import { asksForHelp, parseArguments } from "./arguments.ts";
@@ -72,9 +73,14 @@ export async function run(args: readonly string[], options: RunOptions = {}): Pr
   try {
     code = await runLine(args, registry, output, options);
   } catch (error) {
-    if (!isExpectedError(error)) throw error;
-    output.err(`failure-lab: ${visible(error.message, { keepNewlines: true })}`);
-    code = error.exitCode;
+    const closed = closedPath(error);
+    if (closed !== null) {
+      output.err(`failure-lab: Cannot use "${visible(closed)}": ${CLOSED_PLACES}.`);
+      code = EXIT_CODES.environment;
+    } else if (isExpectedError(error)) {
+      output.err(`failure-lab: ${visible(error.message, { keepNewlines: true })}`);
+      code = error.exitCode;
+    } else throw error;
   } finally {
     output.clearProgress();
   }

@@ -77,6 +77,15 @@ Deno.test("usage errors go to standard error with exit 2 and the way to the help
   }
 });
 
+Deno.test("a place that the runtime keeps closed is no defect, and is named", async () => {
+  const closed = new Deno.errors.NotCapable('Requires all access to "/dev/shm/x", specify');
+  const output = captureOutput();
+  const registry = registryOf(command("probe", () => Promise.reject(closed)));
+  const code = await run(["probe"], { registry, output, signals: new FakeSignals() });
+  assertEquals(code, 4);
+  assertStringIncludes(output.stderr, 'failure-lab: Cannot use "/dev/shm/x": the runtime of');
+});
+
 Deno.test("errors that carry an exit code are printed without a stack", async () => {
   class OwnError extends Error {
     readonly exitCode = 5;

@@ -11,6 +11,7 @@ import {
   type SavedRunSet,
 } from "../../report/mod.ts";
 import { quoted } from "../../report/text.ts";
+import { reasonOf } from "../../walk.ts";
 import { UsageError } from "../errors.ts";
 
 /** What RUN can be, for help texts. */
@@ -138,11 +139,7 @@ export function readBytes(path: string, argument: string): Uint8Array {
     return Deno.readFileSync(path);
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    const why = error instanceof Deno.errors.NotFound
-      ? "it is not there"
-      : error instanceof Error
-      ? error.message
-      : String(error);
+    const why = error instanceof Deno.errors.NotFound ? "it is not there" : reasonOf(error);
     throw unreadable(path, argument, why, error);
   }
 }

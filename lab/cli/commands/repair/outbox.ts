@@ -15,6 +15,7 @@ import {
 import { formatDuration } from "../../../report/text.ts";
 import { EXIT_CODES } from "../../../verdict.ts";
 import type { Command, CommandContext, FlagSpec, StringFlag } from "../../command.ts";
+import { reasonOf } from "../../../walk.ts";
 import { UsageError } from "../../errors.ts";
 import { visible } from "../../output.ts";
 import { RESULT_FLAG, runRepair, seconds, WRAPPER_FLAGS } from "./common.ts";
@@ -232,7 +233,7 @@ function readContent(file: string): Uint8Array {
   try {
     return Deno.readFileSync(file);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = reasonOf(error);
     throw new UsageError(`--content is "${file}"; it cannot be read: ${why}`);
   }
 }
