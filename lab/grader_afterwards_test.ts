@@ -58,6 +58,26 @@ Deno.test("half a file that the failure left and nobody touched is not taken for
         ) only(list ?? []);
       }),
     ],
+    "an end mark that stands in the middle of outputs as well": [
+      unproven,
+      both(torn, checks(["endsWith"]), varying, (r) => r.endMarkRepeats = true),
+    ],
+    "the same, beside a check of the user's": [
+      "pass",
+      both(torn, checks(["endsWith", "check"]), varying, (r) => r.endMarkRepeats = true),
+    ],
+    "the same, of nearly the control run's length": [
+      "pass",
+      both(torn, checks(["endsWith"]), varying, (r) => {
+        r.endMarkRepeats = true;
+        const whole = at(r.control?.artifacts ?? [], 2);
+        Object.assign(whole, output("out/3.md", "text of o2\nEND\n"));
+      }),
+    ],
+    "the same, and no control run to compare with": [
+      unproven,
+      both(torn, checks(["endsWith"]), noControl, (r) => r.endMarkRepeats = true),
+    ],
     "no control run, no declaration": [unproven, both(torn, checks([]), noControl)],
     "no control run, an end mark": ["pass", both(torn, checks(["endsWith"]), noControl)],
     "no control run, but finished long before": [
@@ -78,6 +98,15 @@ Deno.test("half a file that the failure left and nobody touched is not taken for
       }),
     ],
   });
+  const marked = grade(damaged(both(torn, checks(["endsWith"]), varying, (r) => {
+    r.endMarkRepeats = true;
+  })));
+  assertEquals(
+    marked.reason,
+    '"out/3.md" is as the failure left it and shorter than in the control run: it may be half a ' +
+      'file. The text of "endsWith" stands in the middle of outputs as well, so it does not show ' +
+      'their end. Declare "check" or "sameAsControl"',
+  );
   assertEquals(
     grade(damaged(both(torn, checks([])))).reason,
     '"out/3.md" is as the failure left it and shorter than in the control run: it may be half a ' +

@@ -8,6 +8,9 @@ import type { Artifact, Check, RunRecord } from "./record.ts";
 
 export { isRewritten } from "./grader_checks.ts";
 
+/** Outputs that differ from run to run still have about the length of the control run's. */
+export const WHOLE_SHARE = 0.9;
+
 /** Checks the final state of a record's outputs. */
 export function artifactChecks(record: RunRecord): Check[] {
   return [
@@ -184,7 +187,11 @@ function tornCheck(record: RunRecord): Check {
   };
   const doubtful = record.artifacts.filter(isDoubtful);
   const others = record.artifacts.filter((artifact) => !doubtful.includes(artifact));
-  const suspect = isVouchedFor(record, others) ? undefined : doubtful[0];
+  const suspect = doubtful.find((artifact) =>
+    !isVouchedFor(record, others, artifact, control.get(artifact.path))
+  );
+  const isMarked = record.endMarkRepeats === true && suspect !== undefined &&
+    record.contract.contentChecks.includes("endsWith");
   return {
     id: "artifacts-not-torn",
     state: suspect === undefined ? "ok" : "unknown",
@@ -192,20 +199,32 @@ function tornCheck(record: RunRecord): Check {
       ? "No output that the failure interrupted was left as it was"
       : `"${suspect.path}" is as the failure left it` +
         (control.has(suspect.path) ? " and shorter than in the control run" : "") +
-        ': it may be half a file. Declare how a whole one looks: "endsWith", "check" or ' +
-        '"sameAsControl"',
+        ": it may be half a file. " +
+        (isMarked
+          ? 'The text of "endsWith" stands in the middle of outputs as well, so it does not show ' +
+            'their end. Declare "check" or "sameAsControl"'
+          : 'Declare how a whole one looks: "endsWith", "check" or "sameAsControl"'),
   };
 }
 
 /**
  * Whether a declared check tells a half file from a whole one. A least size does not. An end mark
  * does, but not against the evidence: where all other outputs are the control run's to the byte,
- * the only one that is shorter is half a file that happens to end with the mark.
+ * the only one that is shorter is half a file that happens to end with the mark; and a mark that
+ * stands in the middle of outputs as well says nothing of one that is clearly too short.
  */
-function isVouchedFor(record: RunRecord, others: readonly Artifact[]): boolean {
+function isVouchedFor(
+  record: RunRecord,
+  others: readonly Artifact[],
+  artifact: Artifact,
+  whole: Artifact | undefined,
+): boolean {
   const { contentChecks } = record.contract;
   if (contentChecks.some((name) => name !== "minBytes" && name !== "endsWith")) return true;
   if (!contentChecks.includes("endsWith")) return false;
+  if (record.endMarkRepeats === true && artifact.bytes < WHOLE_SHARE * (whole?.bytes ?? Infinity)) {
+    return false;
+  }
   const control = new Map(record.control?.artifacts.map((each) => [each.path, each.sha256]) ?? []);
   return others.length === 0 ||
     others.some((artifact) => control.get(artifact.path) !== artifact.sha256);

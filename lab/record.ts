@@ -309,6 +309,11 @@ export const runRecordSchema = z.strictObject({
   artifacts: z.array(artifactSchema),
   checkpoint: checkpointSchema.nullable(),
   effects: effectsSchema.nullable(),
+  /**
+   * The declared end mark stands in the middle of an output as well, so that it does not tell a half
+   * file from a whole one. Absent: not seen.
+   */
+  endMarkRepeats: z.boolean().optional(),
   /** The time after "success" in which nothing may change any more. */
   quiet: z.strictObject({
     observedMs: ms,

@@ -37,11 +37,34 @@ export function wholeProblems(path: string, bytes: number, rules: WholeRules): s
   return problems;
 }
 
+/** How much of a file is searched for its end mark. */
+const SEARCHED_BYTES_MAX = 1024 * 1024;
+
+/**
+ * Whether the end mark stands in an output before its end as well, as `}` does in a file of JSON
+ * lines. Such a mark ends a part, so half a file can end with it too. Searches the first megabyte.
+ *
+ * @throws What opening and reading the file throws.
+ */
+export function isMarkRepeated(path: string, bytes: number, mark: string): boolean {
+  if (mark === "") return true;
+  const text = textAt(path, 0, Math.min(bytes, SEARCHED_BYTES_MAX));
+  const first = text.indexOf(mark);
+  if (first < 0) return false;
+  const rest = text.slice(first + mark.length);
+  return bytes > SEARCHED_BYTES_MAX || rest.trim() !== "";
+}
+
 /** The last bytes of a file as text; trailing white space is cut unless the mark ends with it. */
 function tailOf(path: string, bytes: number, mark: string): string {
-  using file = Deno.openSync(path);
   const length = Math.min(bytes, new TextEncoder().encode(mark).length + SPACE_BYTES_MAX);
-  file.seekSync(bytes - length, Deno.SeekMode.Start);
+  const text = textAt(path, bytes - length, length);
+  return mark.trimEnd() === mark ? text.trimEnd() : text;
+}
+
+function textAt(path: string, start: number, length: number): string {
+  using file = Deno.openSync(path);
+  file.seekSync(start, Deno.SeekMode.Start);
   const buffer = new Uint8Array(length);
   let at = 0;
   while (at < length) {
@@ -49,6 +72,5 @@ function tailOf(path: string, bytes: number, mark: string): string {
     if (count === null) break;
     at += count;
   }
-  const text = new TextDecoder().decode(buffer.subarray(0, at));
-  return mark.trimEnd() === mark ? text.trimEnd() : text;
+  return new TextDecoder().decode(buffer.subarray(0, at));
 }

@@ -36,6 +36,7 @@ export async function runControl(stage: Stage): Promise<ControlResult> {
     effectKeys: hasEffects ? effectKeys(stage.disk.effectsSpec()) : [],
     elapsedMs: endedMs - beganMs,
     firstOutputMs,
+    endMarkRepeats: stage.disk.endMarkRepeats,
     providerRequests: provider?.log().counters.work ?? 0,
     hasChildren: kill.processes.length > 1,
     hasTempFiles,

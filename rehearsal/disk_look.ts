@@ -12,10 +12,12 @@ import {
   type ArtifactSpec,
   type EffectsSpec,
   hashFile,
+  isMarkRepeated,
   readArtifacts,
   readCheckpoint,
   readEffects,
   type RunRecord,
+  WHOLE_SHARE,
 } from "../lab/mod.ts";
 import type { Contract } from "./contract.ts";
 import type { ControlResult, DiskLook } from "./stage_types.ts";
@@ -32,6 +34,9 @@ export interface DiskOptions {
   check: OutputCheck | null;
 }
 
+/** Outputs of one run that are searched for an end mark in their middle. */
+const SEARCHED_MAX = 200;
+
 /** The disk of one run. */
 export class Disk {
   /** Which files are outputs, and how a whole one looks. */
@@ -39,6 +44,9 @@ export class Disk {
   readonly #options: DiskOptions;
   /** Answers of the contract's check since a command last ran; see `forgetChecks()`. */
   readonly #checked = new Map<string, string | null>();
+  /** Contents that were searched for the end mark. */
+  readonly #searched = new Set<string>();
+  #endMarkRepeats = false;
 
   /** @param options See {@linkcode DiskOptions}. */
   constructor(options: DiskOptions) {
@@ -60,6 +68,7 @@ export class Disk {
     const artifacts = readArtifacts(this.spec);
     this.#compareWithControl(artifacts);
     await this.#runChecks(artifacts);
+    this.#searchEndMark(artifacts);
     const { effects, lock } = this.#options.contract;
     return {
       artifacts,
@@ -85,6 +94,26 @@ export class Disk {
     const { effects } = this.#options.contract;
     if (effects === undefined) throw new TypeError("The contract declares no effects");
     return { root: this.#options.workspace, ...effects };
+  }
+
+  /** Whether the end mark was seen in the middle of an output, here or in the control run. */
+  get endMarkRepeats(): boolean {
+    return this.#endMarkRepeats || this.#options.control?.endMarkRepeats === true;
+  }
+
+  #searchEndMark(artifacts: readonly Artifact[]): void {
+    const { endsWith } = this.#options.contract.artifacts;
+    if (endsWith === undefined) return;
+    for (const { path, bytes, sha256 } of artifacts) {
+      if (this.endMarkRepeats || this.#searched.size >= SEARCHED_MAX) return;
+      if (this.#searched.has(sha256)) continue;
+      this.#searched.add(sha256);
+      try {
+        this.#endMarkRepeats = isMarkRepeated(join(this.spec.root, path), bytes, endsWith);
+      } catch {
+        // It is gone or cannot be read; its problems tell.
+      }
+    }
   }
 
   #compareWithControl(artifacts: Artifact[]): void {
@@ -120,14 +149,16 @@ export class Disk {
     const { control, contract } = this.#options;
     const wholes = new Map(control?.record.artifacts.map((each) => [each.path, each]) ?? []);
     const { endsWith, check } = contract.artifacts;
-    const vouched = endsWith !== undefined || check !== undefined;
+    const isMarked = endsWith !== undefined && !this.endMarkRepeats;
+    const vouched = isMarked || check !== undefined;
     const newestMs = Math.max(...artifacts.map((artifact) => artifact.mtimeMs));
     return artifacts.filter((artifact) => {
       if (artifact.problems.length > 0) return false;
       const whole = wholes.get(artifact.path);
       if (whole?.sha256 === artifact.sha256 || vouched) return true;
       // Contents differ from run to run: full length, and something newer was begun after it.
-      return artifact.bytes >= (whole?.bytes ?? 0) && artifact.mtimeMs < newestMs;
+      const share = endsWith === undefined ? 1 : WHOLE_SHARE;
+      return artifact.bytes >= share * (whole?.bytes ?? 0) && artifact.mtimeMs < newestMs;
     }).map((artifact) => artifact.path);
   }
 }

@@ -79,6 +79,7 @@ export const RUN_SECTIONS: Readonly<Record<string, readonly (keyof RunRecord)[]>
   "recovery": ["attempts"],
   "result": [
     "artifacts",
+    "endMarkRepeats",
     "checkpoint",
     "effects",
     "quiet",

@@ -341,6 +341,7 @@ export class Stage {
     this.record.artifacts = look.artifacts;
     this.record.checkpoint = look.checkpoint;
     this.record.effects = look.effects;
+    if (this.disk.endMarkRepeats) this.record.endMarkRepeats = true;
   }
 
   /** Whether the last recovery ended well, so that a second one is worth running. */

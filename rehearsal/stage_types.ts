@@ -60,6 +60,8 @@ export interface ControlResult {
   firstOutputMs: number | null;
   /** Requests that reached the loopback provider. */
   providerRequests: number;
+  /** Whether the declared end mark stands in the middle of an output as well. */
+  endMarkRepeats: boolean;
   /** Whether another process than the command itself was seen. */
   hasChildren: boolean;
   /** Whether a file that is no output was seen beside the outputs. */
