@@ -8,227 +8,25 @@
  * @module
  */
 import { z } from "zod";
+import {
+  artifactSchema,
+  attemptSchema,
+  checkpointSchema,
+  containmentSchema,
+  effectsSchema,
+  faultSchema,
+  findingSchema,
+  killSchema,
+  msSchema,
+  phaseSchema,
+  processSchema,
+  sha256Schema,
+} from "./record_parts.ts";
+
+export * from "./record_parts.ts";
 
 /** Version of the record's shape. A record of any other version is refused, not guessed at. */
 export const RECORD_VERSION = 1;
-
-const ms = z.number().min(0);
-const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
-
-/**
- * One process as we identify it: a pid alone is never enough, because pids are used again.
- *
- * @internal
- */
-export const processSchema = z.strictObject({
-  pid: z.int().positive(),
-  /** Start time in whole seconds since the epoch, as `ps` tells it. */
-  startedSeconds: z.int(),
-  /** The command's name, without arguments and without environment. */
-  name: z.string(),
-});
-
-/**
- * One finished (or half-finished) piece of work as found on disk.
- *
- * @internal
- */
-export const artifactSchema = z.strictObject({
-  /** Path relative to the workspace copy. */
-  path: z.string().min(1),
-  bytes: z.int().min(0),
-  sha256,
-  /** Modification time in milliseconds since the epoch. */
-  mtimeMs: z.number(),
-  inode: z.number().nullable(),
-  /** Content checks that failed, in words; empty when all declared ones hold. */
-  problems: z.array(z.string()),
-});
-
-/**
- * One command that ran: how it began, how it ended, what it said.
- *
- * @internal
- */
-export const phaseSchema = z.strictObject({
-  argv: z.array(z.string()),
-  startedMs: ms,
-  endedMs: ms.nullable(),
-  exitCode: z.int().nullable(),
-  /** The signal that ended it. Judge a death by this, never by an exit code of 128+n. */
-  signal: z.string().nullable(),
-  /** Which limit ended it: total time, or time without progress; `null` when none did. */
-  limitHit: z.enum(["run", "idle"]).nullable(),
-  /** Whether the lab ended it on purpose (a kill that belongs to the failure). */
-  endedByLab: z.boolean(),
-  stdoutBytes: z.int().min(0),
-  stderrBytes: z.int().min(0),
-  stdoutTail: z.string(),
-  stderrTail: z.string(),
-  /** Could not be started at all: why. */
-  startError: z.string().nullable(),
-});
-
-/**
- * Proof that a run's processes are gone: three independent witnesses.
- *
- * @internal
- */
-export const killSchema = z.strictObject({
-  signals: z.array(z.strictObject({ signal: z.string(), targets: z.int().min(0), atMs: ms })),
-  /** Every process that was seen as part of the run. */
-  processes: z.array(processSchema),
-  witnesses: z.strictObject({
-    /** Nobody is left in the process groups that we started. */
-    groupEmpty: z.boolean().nullable(),
-    /** Nobody carries this run's marker, and nobody of the recorded pids is alive. */
-    markerEmpty: z.boolean().nullable(),
-    /** Nobody holds our pipes: both gave end-of-file. */
-    pipesClosed: z.boolean().nullable(),
-  }),
-  survivors: z.array(processSchema),
-  elapsedMs: ms,
-});
-
-/**
- * The failure that was done to the run, with what shows that it happened.
- *
- * @internal
- */
-export const faultSchema = z.strictObject({
-  name: z.string().min(1),
-  variant: z.string().nullable(),
-  /** `false` in a disarmed run: everything goes the same way, but the fault is not done. */
-  armed: z.boolean(),
-  /** `true` only with evidence. */
-  delivered: z.boolean(),
-  evidence: z.array(z.strictObject({ what: z.string().min(1), value: z.json() })),
-  /** When the evidence was complete; the recovery time counts from here. */
-  provenAtMs: ms.nullable(),
-});
-
-/**
- * The checkpoint as the lab reads it beside the disk.
- *
- * @internal
- */
-export const checkpointSchema = z.strictObject({
-  path: z.string(),
-  present: z.boolean(),
-  bytes: z.int().min(0).nullable(),
-  sha256: sha256.nullable(),
-  /** Whether it parses; `null` when nothing says how to read it. */
-  parses: z.boolean().nullable(),
-  /** How many units it claims as done; `null` when that cannot be read from it. */
-  claims: z.int().min(0).nullable(),
-  /** Claimed units that the disk does not hold whole. */
-  claimedAbsent: z.array(z.string()),
-  /** Whole units on disk that it does not claim. */
-  unclaimedPresent: z.array(z.string()),
-  /**
-   * How claims and outputs were brought together: by their names, or only by how many entries there
-   * are or which number stands there. `null` when they were not.
-   */
-  comparedBy: z.enum(["names", "entries", "number"]).nullable().optional(),
-  problem: z.string().nullable(),
-});
-
-/**
- * Effects (messages sent, rows written) counted per key.
- *
- * @internal
- */
-export const effectsSchema = z.strictObject({
-  path: z.string(),
-  total: z.int().min(0),
-  keys: z.int().min(0),
-  doubled: z.array(z.strictObject({ key: z.string(), count: z.int().min(2) })),
-  /** Keys of the control run that did not come. */
-  missing: z.array(z.string()),
-  /** Keys that the control run did not have; empty when there was none to compare with. */
-  unexpected: z.array(z.string()).optional(),
-  /** Lines that could not be read as an effect, or not be told apart from others. */
-  unreadable: z.int().min(0),
-  /** Effects of which nobody can say whether they happened, as the job itself reports them. */
-  unknown: z.array(z.string()),
-});
-
-/**
- * What one try to recover was for; the grader asks different things of each. `stand-down` met the
- * lock of a living owner; `beside` met another living run of the job and ended without success.
- *
- * @internal
- */
-export const attemptPurposeSchema = z.enum([
-  "resume",
-  "resume-killed",
-  "resume-again",
-  "stand-down",
-  "beside",
-]);
-
-/**
- * One try to recover: the user's resume command, or the repair of a drill.
- *
- * @internal
- */
-export const attemptSchema = z.strictObject({
-  purpose: attemptPurposeSchema,
-  phase: phaseSchema,
-  kill: killSchema,
-  artifactsBefore: z.array(artifactSchema),
-  artifactsAfter: z.array(artifactSchema),
-  effectsAfter: effectsSchema.nullable(),
-  checkpointAfter: checkpointSchema.nullable(),
-  /** Content hash of the declared lock before and after; `null` when absent or not declared. */
-  lockBefore: z.string().nullable(),
-  lockAfter: z.string().nullable(),
-});
-
-/**
- * A change of something that a run must not touch.
- *
- * @internal
- */
-export const containmentChangeSchema = z.strictObject({
-  path: z.string(),
-  change: z.enum(["added", "removed", "modified", "kind", "mode", "unknown"]),
-  before: z.string().nullable(),
-  after: z.string().nullable(),
-});
-
-/**
- * What was watched outside the lab, and what became of it.
- *
- * @internal
- */
-export const containmentSchema = z.strictObject({
-  watched: z.array(z.strictObject({
-    path: z.string(),
-    files: z.int().min(0),
-    bytes: z.int().min(0),
-    /** Why part of it could not be watched; `null` when all of it was. */
-    incomplete: z.string().nullable(),
-  })),
-  excluded: z.array(z.string()),
-  changes: z.array(containmentChangeSchema),
-  sentinelIntact: z.boolean().nullable(),
-  /** Hashed before the run and again after it. Anything else is not an observation. */
-  observedBefore: z.boolean(),
-  observedAfter: z.boolean(),
-});
-
-/**
- * A finding that belongs to one kind of failure; `ok: null` is "could not be told".
- *
- * @internal
- */
-export const findingSchema = z.strictObject({
-  /** Stable name, for example `orphan-wrote-after-success`; the answer key uses it. */
-  id: z.string().regex(/^[a-z][a-z0-9-]*$/),
-  ok: z.boolean().nullable(),
-  text: z.string().min(1),
-});
 
 /**
  * The whole record of one run.
@@ -262,15 +60,15 @@ export const runRecordSchema = z.strictObject({
   scope: z.array(z.string()),
   project: z.strictObject({
     path: z.string(),
-    sha256: sha256.nullable(),
+    sha256: sha256Schema.nullable(),
     files: z.int().min(0),
     skipped: z.array(z.strictObject({ path: z.string(), reason: z.string() })),
     /** Hash of each file; a path that ends with `/` stands for all below it. Bounded. */
-    manifest: z.record(z.string(), sha256).nullable().optional(),
+    manifest: z.record(z.string(), sha256Schema).nullable().optional(),
   }).nullable(),
   /** The contract as it was understood, and its hash. */
   contract: z.strictObject({
-    sha256,
+    sha256: sha256Schema,
     count: z.int().min(0).nullable(),
     /** Content checks that are on: `minBytes`, `endsWith`, `check`, `sameAsControl`. */
     contentChecks: z.array(z.string()),
@@ -316,11 +114,11 @@ export const runRecordSchema = z.strictObject({
   endMarkRepeats: z.boolean().optional(),
   /** The time after "success" in which nothing may change any more. */
   quiet: z.strictObject({
-    observedMs: ms,
+    observedMs: msSchema,
     changed: z.array(z.strictObject({ path: z.string(), by: z.string().nullable() })),
   }).nullable(),
   /** From the proven fault to the moment when the last expected artifact was whole. */
-  recoveryMs: ms.nullable(),
+  recoveryMs: msSchema.nullable(),
   /**
    * Dead processes of the failed run that the system had not collected when the recovery began, and
    * whose numbers stand in files of the job: `kill -0` still takes them for alive. Absent: nobody.
@@ -330,8 +128,8 @@ export const runRecordSchema = z.strictObject({
   containment: containmentSchema.nullable(),
   /** Process samples, bytes of journal, and the like. */
   cost: z.strictObject({
-    wallMs: ms,
-    jobMs: ms,
+    wallMs: msSchema,
+    jobMs: msSchema,
     journalEntries: z.int().min(0),
     journalDropped: z.int().min(0),
   }),
@@ -339,26 +137,6 @@ export const runRecordSchema = z.strictObject({
 
 // Written by what `parse` gives: `z.infer` names a type of zod that `deno doc --lint` takes for private.
 
-/** See {@linkcode processSchema}. */
-export type ProcessIdentity = ReturnType<typeof processSchema.parse>;
-/** See {@linkcode artifactSchema}. */
-export type Artifact = ReturnType<typeof artifactSchema.parse>;
-/** See {@linkcode phaseSchema}. */
-export type PhaseRecord = ReturnType<typeof phaseSchema.parse>;
-/** See {@linkcode killSchema}. */
-export type KillRecord = ReturnType<typeof killSchema.parse>;
-/** See {@linkcode faultSchema}. */
-export type FaultRecord = ReturnType<typeof faultSchema.parse>;
-/** See {@linkcode checkpointSchema}. */
-export type CheckpointRecord = ReturnType<typeof checkpointSchema.parse>;
-/** See {@linkcode effectsSchema}. */
-export type EffectsRecord = ReturnType<typeof effectsSchema.parse>;
-/** See {@linkcode attemptSchema}. */
-export type AttemptRecord = ReturnType<typeof attemptSchema.parse>;
-/** See {@linkcode containmentSchema}. */
-export type ContainmentRecord = ReturnType<typeof containmentSchema.parse>;
-/** See {@linkcode findingSchema}. */
-export type Finding = ReturnType<typeof findingSchema.parse>;
 /** See {@linkcode runRecordSchema}. */
 export type RunRecord = ReturnType<typeof runRecordSchema.parse>;
 
