@@ -20,6 +20,7 @@ import { possibleCheck } from "./grader_possible.ts";
 import {
   type Check,
   type Grade,
+  type ProcessIdentity,
   RECORD_VERSION,
   type RunRecord,
   runRecordSchema,
@@ -244,15 +245,19 @@ function isRecoveryTested(record: RunRecord, premises: readonly Check[]): boolea
 }
 
 /**
- * A recovery that touched nothing while a dead process of the failed run still answered to `kill -0`
- * may have stood down before that one. One that did work did not, and is graded like any other.
+ * The dead process of the failed run that a recovery may have taken for alive: it still answered to
+ * `kill -0`, and the recovery touched nothing. One that did work did not stand down before anybody.
  */
-function uncollectedCheck({ uncollected, attempts }: RunRecord): Check | null {
+export function takenForAlive({ uncollected, attempts }: RunRecord): ProcessIdentity | null {
   const [dead] = uncollected ?? [];
   const resume = attempts.findLast((attempt) => attempt.purpose === "resume");
   if (dead === undefined || resume === undefined) return null;
-  if (firstTouched(resume.artifactsBefore, resume.artifactsAfter) !== null) return null;
-  return {
+  return firstTouched(resume.artifactsBefore, resume.artifactsAfter) === null ? dead : null;
+}
+
+function uncollectedCheck(record: RunRecord): Check | null {
+  const dead = takenForAlive(record);
+  return dead === null ? null : {
     id: "dead-collected",
     state: "unknown",
     text: `${dead.name} (pid ${dead.pid}) of the failed run was dead, but this system had not ` +

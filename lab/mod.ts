@@ -16,7 +16,7 @@ export * from "./driver.ts";
 export * from "./effects_reader.ts";
 export { type FileCrew, type FileHelper, openFileCrew, startFileHelper } from "./file_crew.ts";
 export * from "./git_state.ts";
-export { grade, gradeSet } from "./grader.ts";
+export { grade, gradeSet, takenForAlive } from "./grader.ts";
 export { isRewritten, WHOLE_SHARE } from "./grader_artifacts.ts";
 export { endingOf } from "./grader_attempts.ts";
 export * from "./hash.ts";

@@ -25,7 +25,7 @@ import { manifestOf } from "./project_manifest.ts";
 import { providerEnvironment } from "./provider_environment.ts";
 import { findReplay, type Replay, runUndisturbed } from "./replays/mod.ts";
 import { type ControlResult, Stage } from "./stage.ts";
-import { forgetRun, isWorthRepeating } from "./tries.ts";
+import { forgetRun, isWorthRepeating, isWorthWaiting } from "./tries.ts";
 import { Watch } from "./watch.ts";
 
 /** What a rehearsal works with. */
@@ -52,6 +52,8 @@ export class Rehearsal {
   readonly #watch: Watch;
   #workspace: FreshCopy | null = null;
   #provider: Provider | null = null;
+  /** Whether a recovery waits until the dead are collected; see `awaitCollected()`. */
+  #awaitsDead = false;
 
   /** @param start The message with the plan. */
   constructor(start: WorkerStart, options: RehearsalOptions) {
@@ -141,8 +143,11 @@ export class Rehearsal {
       record = this.#draft(item);
       if (tries > 1) record.options.tries = tries;
       await this.#tryItem(item, record, replay, variant);
-      if (!isWorthRepeating(record)) break;
+      const awaitsDead = this.#awaitsDead;
+      this.#awaitsDead = isWorthWaiting(record);
+      if (!isWorthRepeating(record) && (awaitsDead || !this.#awaitsDead)) break;
     }
+    this.#awaitsDead = false;
     if (signal.aborted) record.interrupted = "it was interrupted by the user";
     record.containment ??= await this.#watch.contain();
     record.endedAt = clock.wallIso();
@@ -210,6 +215,7 @@ export class Rehearsal {
       clock,
       journal,
       record,
+      awaitsDead: this.#awaitsDead,
       control: this.#control,
       provider: this.#provider,
     });

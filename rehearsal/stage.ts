@@ -262,11 +262,11 @@ export class Stage {
     return await this.concludeAttempt(purpose, before, spawned);
   }
 
-  /** Waits until the dead are collected, and notes who is not. */
+  /** Waits until the dead are collected, where that is wanted, and notes who is not. */
   async #awaitCollected(): Promise<void> {
     if (this.#isCollected) return;
-    const { driver, clock, copy } = this.options;
-    const dead = await awaitCollected(driver, clock, copy);
+    const { driver, clock, copy, awaitsDead } = this.options;
+    const dead = await awaitCollected(driver, clock, copy, awaitsDead ? undefined : 0);
     if (dead.length > 0) this.record.uncollected = dead;
     else delete this.record.uncollected;
     this.#isCollected = true;

@@ -46,6 +46,8 @@ export interface StageOptions {
   clock: Clock;
   journal: Journal;
   record: RunRecord;
+  /** Whether to wait until the dead are collected before a recovery begins. */
+  awaitsDead: boolean;
   control: ControlResult | null;
   /** The loopback provider that the job's environment points to. */
   provider: Provider | null;

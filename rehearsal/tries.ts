@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { RunRecord } from "../lab/mod.ts";
+import { grade, type RunRecord, takenForAlive } from "../lab/mod.ts";
 
 /** Findings that say that a moment was missed. */
 const MISSED: ReadonlySet<string> = new Set([
@@ -29,6 +29,20 @@ export function isWorthRepeating(record: RunRecord): boolean {
   }
   return attempts.every(({ purpose, phase }) => purpose === "beside" || phase.exitCode === 0) &&
     findings.every(({ id, ok }) => ok !== null || MISSED.has(id));
+}
+
+/**
+ * Whether another try is worth it that waits until the dead are collected: the recovery did nothing,
+ * while a number that it may have looked at still answered to `kill -0`. In a pass nothing was left
+ * to do.
+ */
+export function isWorthWaiting(record: RunRecord): boolean {
+  const { containment, interrupted } = record;
+  // What was changed outside must not be forgotten with the record.
+  const isClean = containment !== null && containment.sentinelIntact === true &&
+    containment.changes.length === 0;
+  return isClean && interrupted === null && takenForAlive(record) !== null &&
+    grade({ ...record, endedAt: record.startedAt }).verdict !== "pass";
 }
 
 /** What did not apply was not run: nothing of the try may look like a run. */

@@ -1,9 +1,10 @@
 // When a run is tried again, and when never.
 
 import { assertEquals } from "@std/assert";
+import { attempt as graded, damaged, phase } from "../lab/_grader_fixtures.ts";
 import { newRecord } from "../lab/run_record.ts";
 import type { AttemptRecord, RunRecord } from "../lab/record.ts";
-import { forgetRun, isWorthRepeating } from "./tries.ts";
+import { forgetRun, isWorthRepeating, isWorthWaiting } from "./tries.ts";
 
 function missed(id = "job-struck"): RunRecord {
   const record = newRecord({
@@ -76,4 +77,35 @@ Deno.test("forgetRun() leaves nothing that looks like a run", () => {
     0,
   ]);
   assertEquals([record.fault.delivered, record.fault.evidence.length], [false, 0]);
+});
+
+Deno.test("a recovery that may have taken a dead process for alive is tried again, and no other", () => {
+  const besideTheDead = (exitCode: number, [before, after]: [number, number]) =>
+    damaged((record) => {
+      record.uncollected = [{ pid: 71, startedSeconds: 1_780_000_000, name: "sh" }];
+      record.attempts = [
+        graded("resume", { ...phase(1200, 2400), exitCode }, [before, after]),
+      ];
+      record.artifacts = record.attempts[0]?.artifactsAfter ?? [];
+    });
+  const stoodDown = besideTheDead(75, [3, 3]);
+  assertEquals(isWorthWaiting(stoodDown), true);
+  assertEquals(isWorthWaiting(besideTheDead(0, [3, 3])), true);
+  // It worked, whether well or not.
+  assertEquals(isWorthWaiting(besideTheDead(0, [3, 6])), false);
+  assertEquals(isWorthWaiting(besideTheDead(75, [3, 4])), false);
+  const { uncollected: _, ...collected } = stoodDown;
+  assertEquals(isWorthWaiting(collected), false);
+  assertEquals(isWorthWaiting({ ...stoodDown, interrupted: "Ctrl-C" }), false);
+  // What was changed outside is never forgotten.
+  const { containment } = stoodDown;
+  if (containment === null) throw new Error("the fixture has a containment");
+  const change = { path: "/home/x", change: "modified", before: null, after: null } as const;
+  for (
+    const seen of [
+      null,
+      { ...containment, changes: [change] },
+      { ...containment, sentinelIntact: false },
+    ]
+  ) assertEquals(isWorthWaiting({ ...stoodDown, containment: seen }), false);
 });
