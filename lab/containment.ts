@@ -81,8 +81,21 @@ export interface WatchSnapshot {
   elapsedMs: number;
 }
 
+/** A file whose content was hashed a moment ago for another reason. */
+export interface KnownFile {
+  /** Its hash. */
+  sha256: string;
+  /** As lstat showed it right before it was read. */
+  info: Deno.FileInfo;
+}
+
 /** Options of {@linkcode snapshotWatchList}. */
 export interface SnapshotOptions {
+  /**
+   * Files that were read a moment ago, by absolute path, and since when nothing was run. They are
+   * not read again where lstat shows the same as then.
+   */
+  known?: ReadonlyMap<string, KnownFile> | undefined;
   /** Absolute paths that are left out with all below them, such as the report folder. */
   exclude?: readonly string[];
   /** Most files of this look. @default {WATCH_FILES_MAX} */
@@ -260,14 +273,26 @@ class Survey {
       report.files++;
       report.bytes += info?.size ?? 0;
       if (isFull && info !== null && !this.entries.has(key)) {
-        this.#plan(key, path, info, report);
+        seen.sha256 = this.#knownHash(path, info);
+        this.#plan(key, path, info, report, seen.sha256 !== null);
         if (report.truncated) return;
       }
     }
     this.#put(key, seen);
   }
 
-  #plan(key: string, path: string, info: Deno.FileInfo, report: WatchRootReport): void {
+  #knownHash(path: string, info: Deno.FileInfo): string | null {
+    const known = this.#options.known?.get(path);
+    return known !== undefined && isSameFile(known.info, info) ? known.sha256 : null;
+  }
+
+  #plan(
+    key: string,
+    path: string,
+    info: Deno.FileInfo,
+    report: WatchRootReport,
+    isKnown: boolean,
+  ): void {
     const { filesMax = WATCH_FILES_MAX, bytesMax = WATCH_BYTES_MAX } = this.#options;
     if (this.#files + 1 > filesMax || this.#bytes + info.size > bytesMax) {
       report.truncated = true;
@@ -287,6 +312,7 @@ class Survey {
       return;
     }
     if (inode !== null) this.#firstNames.set(inode, key);
+    if (isKnown) return;
     this.#unhashed.push({ key, path, report });
     this.#queue.add(path, info.size);
   }
@@ -311,6 +337,12 @@ class Survey {
       Object.assign(entry, { kind: first.kind, sha256: first.sha256, problem: first.problem });
     }
   }
+}
+
+/** Nothing that lstat tells is different. */
+function isSameFile(old: Deno.FileInfo, now: Deno.FileInfo): boolean {
+  return old.size === now.size && old.ino === now.ino && old.dev === now.dev &&
+    old.mtime?.getTime() === now.mtime?.getTime() && old.ctime?.getTime() === now.ctime?.getTime();
 }
 
 function isSpecial(kind: WalkEntry["kind"]): boolean {

@@ -186,6 +186,36 @@ Deno.test("what is left out may be written by way of a link, and so may the root
   assertEquals((await snapshotWatchList(roots, all)).entries.size, 0);
 });
 
+Deno.test("a file that was read a moment ago is not read again, unless it is another one now", async () => {
+  await using dir = await makeTestDir("known");
+  const path = `${dir.path}/a`;
+  const roots: WatchRoot[] = [{ path: dir.path, depth: "full" }];
+  await Deno.writeTextFile(path, "one");
+  await Deno.link(path, `${dir.path}/twin`);
+  const info = await Deno.lstat(path);
+  // Not its real hash, so that it shows where the answer comes from.
+  const told = "0".repeat(64);
+  const hashNow = async (seen: Deno.FileInfo) => {
+    const known = new Map([[path, { sha256: told, info: seen }]]);
+    const { entries, roots: reports } = await snapshotWatchList(roots, { known });
+    assertEquals(reports[0]?.files, 2);
+    return [path, `${dir.path}/twin`].map((each) => entries.get(each)?.sha256);
+  };
+  const real = (await snapshotWatchList(roots)).entries.get(path)?.sha256;
+  assert(real !== told && real !== null && real !== undefined);
+  assertEquals(await hashNow(info), [told, told]);
+  const later = new Date((info.mtime?.getTime() ?? 0) + 1);
+  for (
+    const other of [
+      { size: 4 },
+      { ino: (info.ino ?? 0) + 1 },
+      { dev: info.dev + 1 },
+      { mtime: later },
+      { ctime: later },
+    ]
+  ) assertEquals(await hashNow({ ...info, ...other }), [real, real], JSON.stringify(other));
+});
+
 Deno.test("beyond a bound the answer is unknown, and what was seen is still compared", async () => {
   const snapshot = () => ({ filesMax: 1 });
   const changes = await changesOf(nothing, (at) => Deno.writeTextFile(at("a"), "ONE"), {

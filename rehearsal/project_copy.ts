@@ -13,7 +13,7 @@
  * @module
  */
 import { basename, dirname, globToRegExp, resolve } from "@std/path";
-import { LAB_PREFIX } from "../lab/mod.ts";
+import { type KnownFile, LAB_PREFIX } from "../lab/mod.ts";
 import { CREW_FILES_MIN } from "../lab/file_batch.ts";
 import { openFileCrew } from "../lab/file_crew.ts";
 import { hashText, hashTreeLines, type TreeLine } from "../lab/hash.ts";
@@ -59,6 +59,8 @@ export interface CopyReport extends TreeCopyReport {
   sha256: string | null;
   /** Every file of the copy with its SHA-256; empty when no hash was wanted. */
   manifest: { path: string; sha256: string }[];
+  /** The files of the project that were read and hashed, by absolute path. */
+  read: Map<string, KnownFile>;
 }
 
 /**
@@ -108,6 +110,11 @@ export async function copyProject(options: CopyOptions): Promise<CopyReport> {
     wantsHash: options.hash !== false,
     onFilesCopied: () => rewritten.forEach((text, path) => rewrite(`${to}/${path}`, text)),
   });
+  const read = new Map<string, KnownFile>();
+  for (const { path, info } of plan.files) {
+    const sha256 = digests.get(path);
+    if (sha256 !== undefined) read.set(`${from}/${path}`, { sha256, info });
+  }
   for (const [path, text] of rewritten) {
     if (digests.has(path)) digests.set(path, hashText(text));
   }
@@ -116,7 +123,7 @@ export async function copyProject(options: CopyOptions): Promise<CopyReport> {
     return sha256 === undefined ? [] : [{ path, sha256 }];
   });
   const sha256 = options.hash === false ? null : hashTreeLines(linesOf(plan, digests));
-  return { ...reportOf(plan, startMs), sha256, manifest };
+  return { ...reportOf(plan, startMs), sha256, manifest, read };
 }
 
 /** Whether the entry is a link; it is then in the plan or among the skipped. */

@@ -59,8 +59,8 @@ export class Rehearsal {
   constructor(start: WorkerStart, options: RehearsalOptions) {
     this.#start = start;
     this.#options = options;
-    const { watch: roots, exclude, labRoot, workspace } = start;
-    this.#watch = new Watch({ roots, exclude, labRoot, workspace, crew: options.crew });
+    const { watch: roots, exclude, projectDir, labRoot, workspace } = start;
+    this.#watch = new Watch({ roots, exclude, projectDir, labRoot, workspace, crew: options.crew });
   }
 
   /** Does everything. Posts a record for each item, also when it was interrupted. */
@@ -70,7 +70,7 @@ export class Rehearsal {
     this.#provider = provider;
     post({ type: "progress", text: "copying the project and hashing the watch list" });
     const [, outside] = await Promise.all([this.#fillLab(), this.#watch.lookOutside()]);
-    await this.#watch.begin(outside);
+    await this.#watch.begin(outside, this.#copy?.read ?? new Map());
     if (this.#start.contract.control && !signal.aborted) await this.#runControl();
     for (const item of this.#start.plan) {
       post({ type: "record", record: await this.#runItem(item) });

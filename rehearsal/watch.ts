@@ -11,6 +11,7 @@ import {
   type ContainmentRecord,
   type FileCrew,
   isWithin,
+  type KnownFile,
   plantSentinel,
   type Sentinel,
   snapshotWatchList,
@@ -22,6 +23,7 @@ import {
 export interface WatchOptions {
   roots: readonly WatchRoot[];
   exclude: readonly string[];
+  projectDir: string;
   labRoot: string;
   workspace: string;
   crew: FileCrew;
@@ -38,23 +40,28 @@ export class Watch {
     this.#options = options;
   }
 
-  /** The first look at what is outside the lab; it may be taken while the lab is being filled. */
+  /**
+   * The first look at what is outside the lab, but for the project; it may be taken while the
+   * project is being copied.
+   */
   async lookOutside(): Promise<WatchSnapshot> {
-    return await this.#look((root) => !this.#isInLab(root));
+    return await this.#look((root) => !this.#isInLab(root) && !this.#isProject(root));
   }
 
   /**
-   * Plants the sentinel and takes the first look at what is beside the workspace. Everything that a
-   * run finds there must be there before.
+   * Plants the sentinel and takes the first look at the project and at what is beside the workspace.
+   * Everything that a run finds there must be there before.
+   *
+   * @param read The files of the project that were read when it was copied.
    */
-  async begin(outside: WatchSnapshot): Promise<void> {
+  async begin(outside: WatchSnapshot, read: ReadonlyMap<string, KnownFile>): Promise<void> {
     this.#sentinel = plantSentinel(dirname(this.#options.workspace));
-    const beside = await this.#look((root) => this.#isInLab(root));
+    const rest = await this.#look((root) => this.#isInLab(root) || this.#isProject(root), read);
     this.#before = {
-      roots: [...outside.roots, ...beside.roots],
-      entries: new Map([...outside.entries, ...beside.entries]),
-      excluded: [...outside.excluded, ...beside.excluded],
-      elapsedMs: outside.elapsedMs + beside.elapsedMs,
+      roots: [...outside.roots, ...rest.roots],
+      entries: new Map([...outside.entries, ...rest.entries]),
+      excluded: [...outside.excluded, ...rest.excluded],
+      elapsedMs: outside.elapsedMs + rest.elapsedMs,
     };
   }
 
@@ -80,12 +87,19 @@ export class Watch {
     };
   }
 
+  #isProject(root: WatchRoot): boolean {
+    return root.path === this.#options.projectDir && root.depth === "full";
+  }
+
   #isInLab(root: WatchRoot): boolean {
     return isWithin(this.#options.labRoot, root.path);
   }
 
-  async #look(isWanted: (root: WatchRoot) => boolean): Promise<WatchSnapshot> {
+  async #look(
+    isWanted: (root: WatchRoot) => boolean,
+    known?: ReadonlyMap<string, KnownFile>,
+  ): Promise<WatchSnapshot> {
     const { roots, exclude, crew } = this.#options;
-    return await snapshotWatchList(roots.filter(isWanted), { exclude, crew });
+    return await snapshotWatchList(roots.filter(isWanted), { exclude, crew, known });
   }
 }
