@@ -180,12 +180,20 @@ function jsonLines(text: string, doneAt: string | undefined): Claims {
   return { parses: true, units: [...new Set(unitNames(values))], problem: null };
 }
 
+/** `failed 3`, or `3: pending`. */
+function isUnfinishedLine(line: string): boolean {
+  const words = line.split(/[\s:=,;]+/).filter((word) => word !== "");
+  return words.length > 1 &&
+    [words[0], words.at(-1)].some((word) => UNFINISHED_REGEXP.test(word ?? ""));
+}
+
 function textLines(text: string): Claims {
   if (text.trim() === "") return { parses: null, units: null, problem: "it is empty" };
   if (!text.endsWith("\n")) {
     return { parses: null, units: null, problem: "its last line has no end" };
   }
-  const lines = text.split("\n").map((line) => line.trim()).filter((line) => line !== "");
+  const lines = text.split("\n").map((line) => line.trim())
+    .filter((line) => line !== "" && !isUnfinishedLine(line));
   return lines.every((line) => SETTING_REGEXP.test(line))
     ? { parses: null, units: null, problem: "it holds settings, and nothing says which is which" }
     : { parses: true, units: lines, problem: null };

@@ -102,6 +102,8 @@ Deno.test("JSON lines: one unit each, notes between them left out", () => {
 });
 
 Deno.test("plain lines: one name each", () => {
+  assertEquals(units("journal.txt", "ok 1\nfailed 2\n3: pending\nok 4\n"), ["ok 1", "ok 4"]);
+  assertEquals(units("done.txt", "failed\nrunning.md\n"), ["failed", "running.md"]);
   assertEquals(units("done.txt", "out/1.md\n out/2.md \n\nout/3.md\r\n"), [
     "out/1.md",
     "out/2.md",

@@ -5,6 +5,7 @@
  * @module
  */
 import { join } from "@std/path";
+import { listArtifacts } from "./artifacts.ts";
 import { valueAt } from "./json_pointer.ts";
 import type { EffectsRecord } from "./record.ts";
 
@@ -12,7 +13,7 @@ import type { EffectsRecord } from "./record.ts";
 export interface EffectsSpec {
   /** Folder that `path` is relative to: the workspace copy. */
   root: string;
-  /** Path of the file with the effects, relative to the root. */
+  /** Path of the file with the effects, relative to the root; a glob where there are several. */
   path: string;
   /**
    * JSON pointer for lines of JSON (`/id`), a number for the n-th word of a plain line (1 is the
@@ -95,10 +96,28 @@ export function effectKeys(spec: EffectsSpec): string[] {
   return [...new Set(keys)];
 }
 
-/** The whole file; `""` when it is not there, `null` when it cannot be read. */
+/** Whether a path stands for several files, such as a log and its older parts (`sent.log*`). */
+export function isGlob(path: string): boolean {
+  return /[*?[{]/.test(path);
+}
+
+/** The whole text; `""` when nothing is there, `null` when something cannot be read. */
 function textOf(spec: EffectsSpec): string | null {
+  if (!isGlob(spec.path)) return textOfFile(spec, spec.path);
   try {
-    const path = join(spec.root, spec.path);
+    // The newest part last: only its last line can be cut.
+    const files = listArtifacts({ root: spec.root, globs: [spec.path] })
+      .sort((a, b) => a.mtimeMs - b.mtimeMs);
+    const texts = files.map(({ path }) => textOfFile(spec, path));
+    return texts.includes(null) ? null : texts.join("\n");
+  } catch {
+    return null;
+  }
+}
+
+function textOfFile(spec: EffectsSpec, file: string): string | null {
+  try {
+    const path = join(spec.root, file);
     const info = Deno.statSync(path);
     // A fifo would block for ever.
     if (!info.isFile || info.size > EFFECTS_BYTES_MAX) return null;

@@ -45,6 +45,21 @@ async function assertReads(cases: Record<string, Case>): Promise<void> {
   }
 }
 
+Deno.test("readEffects() counts over all parts of a log that a glob names", async () => {
+  await using dir = await makeTestDir("effects");
+  const spec = { root: dir.path, path: "sent.log*" };
+  assertEquals(readEffects(spec).total, 0);
+  // The older part has no end of line; the newest has a last line that may be cut.
+  await Deno.writeTextFile(`${dir.path}/sent.log.1`, "msg-1\nmsg-2");
+  await Deno.utime(`${dir.path}/sent.log.1`, 1000, 1000);
+  await Deno.writeTextFile(`${dir.path}/sent.log`, "msg-2\nmsg-3\nmsg");
+  const { keys, doubled, unreadable } = readEffects(spec);
+  assertEquals([keys, doubled, unreadable], [3, [{ key: "msg-2", count: 2 }], 1]);
+  assertEquals(effectKeys(spec), ["msg-1", "msg-2", "msg-3", "msg"]);
+  await Deno.mkdir(`${dir.path}/sent.log.d`);
+  assertEquals(readEffects(spec).keys, 3);
+});
+
 Deno.test("readEffects() counts per key: whole line, n-th word, JSON pointer", async () => {
   await assertReads({
     "whole line": {

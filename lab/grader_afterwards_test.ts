@@ -16,6 +16,12 @@ Deno.test("half a file that the failure left and nobody touched is not taken for
   const varying = (r: RunRecord) => {
     at(r.control?.artifacts ?? [], 5).sha256 = sha("other, of the same length");
   };
+  const full = (r: RunRecord) => {
+    Object.assign(at(r.control?.artifacts ?? [], 2), output("out/3.md", "TEXT of o\nEND\n"));
+  };
+  const grown = (r: RunRecord) => {
+    if (r.control !== null) r.control.grown = ["out/3.md"];
+  };
   const noControl = (r: RunRecord) => {
     r.control = null;
     r.controlSkipped = "it costs money";
@@ -28,7 +34,44 @@ Deno.test("half a file that the failure left and nobody touched is not taken for
       unproven,
       both(torn, checks([]), (r) => r.finishedAtFault.push("out/3.md")),
     ],
-    "a check of the user's": ["pass", both(torn, checks(["check"]))],
+    "a check of the user's": ["pass", both(torn, checks(["check"]), varying)],
+    "a check of the user's, but all others are the control run's": [
+      unproven,
+      both(torn, checks(["check"])),
+    ],
+    "the same, of the control run's length": ["pass", both(torn, checks(["check"]), full)],
+    "an end mark and the control run's length, but all others are the control run's": [
+      unproven,
+      both(torn, checks(["endsWith"]), full),
+    ],
+    "no check and the control run's length, but all others are the control run's": [
+      unproven,
+      both(torn, checks([]), full),
+    ],
+    "an end mark, in an output that was seen to change in the control run": [
+      unproven,
+      both(torn, checks(["endsWith"]), varying, grown),
+    ],
+    "a check of the user's, in such an output": [
+      unproven,
+      both(torn, checks(["check"]), varying, grown),
+    ],
+    "the same, nearly of the control run's length": [
+      "pass",
+      both(torn, checks(["check"]), varying, grown, (r) => {
+        const whole = at(r.control?.artifacts ?? [], 2);
+        Object.assign(whole, output("out/3.md", "text of o2\nEND\n"));
+      }),
+    ],
+    "made again with the same bytes": [
+      "pass",
+      both(torn, checks([]), (r) => {
+        r.attempts = r.attempts.slice(2, 3);
+        for (const list of [r.artifacts, at(r.attempts, 0).artifactsAfter]) {
+          list[2] = { ...half, mtimeMs: half.mtimeMs + 5000 };
+        }
+      }),
+    ],
     "an end mark, and outputs that differ from run to run": [
       "pass",
       both(torn, checks(["endsWith"]), varying),

@@ -4,12 +4,17 @@
  * @module
  */
 import { firstTouched, isRewritten } from "./grader_checks.ts";
+import {
+  appendedCheck,
+  comparableCheck,
+  contentCheck,
+  repeatableCheck,
+  tornCheck,
+  WHOLE_SHARE,
+} from "./grader_contents.ts";
 import type { Artifact, Check, RunRecord } from "./record.ts";
 
 export { isRewritten } from "./grader_checks.ts";
-
-/** Outputs that differ from run to run still have about the length of the control run's. */
-export const WHOLE_SHARE = 0.9;
 
 /** Checks the final state of a record's outputs. */
 export function artifactChecks(record: RunRecord): Check[] {
@@ -18,6 +23,8 @@ export function artifactChecks(record: RunRecord): Check[] {
     ...namesCheck(record),
     contentCheck(record),
     ...comparableCheck(record),
+    ...repeatableCheck(record),
+    ...appendedCheck(record),
     // Who writes after "success" explains more than that a finished file changed.
     quietCheck(record),
     untouchedCheck(record),
@@ -93,48 +100,37 @@ function namesCheck(record: RunRecord): Check[] {
   const { artifactsAtFault } = record;
   const isStable = artifactsAtFault.length > 0 &&
     artifactsAtFault.every((artifact) => names.has(artifact.path));
-  return isStable
-    ? [{
-      id: "artifacts-named",
+  const id = "artifacts-named";
+  if (isStable) {
+    return [{
+      id,
       state: "unknown",
       text: `"${extra}" is there, which the control run did not make, and "${missing}" is not: ` +
         "perhaps one output was made twice and the other one not at all",
-    }]
-    : [];
+    }];
+  }
+  const twice = contentTwice(record);
+  return twice === null ? [] : [{
+    id,
+    state: "unknown",
+    text:
+      `"${twice[0]}" and "${twice[1]}" have the same content, which the control run made only ` +
+      "once, and another content of the control run is missing: perhaps one output was made twice",
+  }];
 }
 
-function contentCheck(record: RunRecord): Check {
-  const { contentChecks, emptyAllowed } = record.contract;
-  const { control } = record;
-  const hashes = new Map(control?.artifacts.map((each) => [each.path, each.sha256]) ?? []);
-  const compare = control !== null && contentChecks.includes("sameAsControl");
-  const problemOf = (artifact: Artifact): string | undefined => {
-    if (artifact.problems[0] !== undefined) return artifact.problems[0];
-    if (artifact.bytes === 0 && !emptyAllowed) return "it is empty";
-    if (!compare || hashes.get(artifact.path) === artifact.sha256) return undefined;
-    return hashes.has(artifact.path)
-      ? "it differs from the control run's"
-      : "the control run did not make it";
-  };
-  const bad = record.artifacts.find((artifact) => problemOf(artifact) !== undefined);
-  const on = [...(emptyAllowed ? [] : ["not empty"]), ...contentChecks].join(", ") || "none";
-  return {
-    id: "artifacts-whole",
-    state: bad === undefined ? "ok" : "bad",
-    text: bad === undefined
-      ? `Every output passes the content checks that are on (${on})`
-      : `"${bad.path}" is not whole: ${problemOf(bad)}`,
-  };
-}
-
-function comparableCheck({ contract, control }: RunRecord): Check[] {
-  return control === null && contract.contentChecks.includes("sameAsControl")
-    ? [{
-      id: "artifacts-comparable",
-      state: "unknown",
-      text: "The outputs must be the same as the control run's, but there was no control run",
-    }]
-    : [];
+/** Two outputs of one content that stands in for another one; where names differ, contents tell. */
+function contentTwice({ control, artifacts }: RunRecord): [string, string] | null {
+  const wanted = control?.artifacts.map((artifact) => artifact.sha256) ?? [];
+  const have = new Set(artifacts.map((artifact) => artifact.sha256));
+  if (wanted.every((sha256) => have.has(sha256))) return null;
+  const first = new Map<string, string>();
+  for (const { path, sha256 } of artifacts) {
+    const other = first.get(sha256);
+    if (other === undefined) first.set(sha256, path);
+    else if (wanted.filter((each) => each === sha256).length === 1) return [other, path];
+  }
+  return null;
 }
 
 /** Work that was finished when the failure struck must be there as it was, byte for byte. */
@@ -162,6 +158,8 @@ function untouchedCheck(record: RunRecord): Check {
   }
   const rewritten = finished.filter((old) => isRewritten(old, after.get(old.path)));
   const first = rewritten[0];
+  const doubt = first === undefined ? madeAgainInDoubt(record, before, after) : null;
+  if (doubt !== null) return { id: "finished-untouched", state: "unknown", text: doubt };
   return {
     id: first === undefined ? "finished-untouched" : "finished-rewritten",
     state: first === undefined ? "ok" : "bad",
@@ -173,61 +171,35 @@ function untouchedCheck(record: RunRecord): Check {
 }
 
 /**
- * A file that lay there when the failure struck and was never touched again: whole or half, nobody
- * can tell unless it is as long as the control run's, or something vouches for it.
+ * Outputs that were made again although they may have been finished. With a single output there is
+ * no other work that a recovery could leave alone.
  */
-function tornCheck(record: RunRecord): Check {
-  const control = new Map(record.control?.artifacts.map((each) => [each.path, each]) ?? []);
-  const atFault = new Map(record.artifactsAtFault.map((each) => [each.path, each.sha256]));
-  const finished = new Set(record.finishedAtFault);
-  const isDoubtful = (artifact: Artifact) => {
-    if (atFault.get(artifact.path) !== artifact.sha256) return false;
-    const whole = control.get(artifact.path);
-    return whole === undefined ? !finished.has(artifact.path) : artifact.bytes < whole.bytes;
+function madeAgainInDoubt(
+  { likelyAtFault = [], finishedAtFault, control, contract }: RunRecord,
+  before: ReadonlyMap<string, Artifact>,
+  after: ReadonlyMap<string, Artifact>,
+): string | null {
+  const isAgain = (old: Artifact) => {
+    const now = after.get(old.path);
+    return now === undefined || now.sha256 !== old.sha256 || isRewritten(old, now);
   };
-  const doubtful = record.artifacts.filter(isDoubtful);
-  const others = record.artifacts.filter((artifact) => !doubtful.includes(artifact));
-  const suspect = doubtful.find((artifact) =>
-    !isVouchedFor(record, others, artifact, control.get(artifact.path))
-  );
-  const isMarked = record.endMarkRepeats === true && suspect !== undefined &&
-    record.contract.contentChecks.includes("endsWith");
-  return {
-    id: "artifacts-not-torn",
-    state: suspect === undefined ? "ok" : "unknown",
-    text: suspect === undefined
-      ? "No output that the failure interrupted was left as it was"
-      : `"${suspect.path}" is as the failure left it` +
-        (control.has(suspect.path) ? " and shorter than in the control run" : "") +
-        ": it may be half a file. " +
-        (isMarked
-          ? 'The text of "endsWith" stands in the middle of outputs as well, so it does not show ' +
-            'their end. Declare "check" or "sameAsControl"'
-          : 'Declare how a whole one looks: "endsWith", "check" or "sameAsControl"'),
-  };
-}
-
-/**
- * Whether a declared check tells a half file from a whole one. A least size does not. An end mark
- * does, but not against the evidence: where all other outputs are the control run's to the byte,
- * the only one that is shorter is half a file that happens to end with the mark; and a mark that
- * stands in the middle of outputs as well says nothing of one that is clearly too short.
- */
-function isVouchedFor(
-  record: RunRecord,
-  others: readonly Artifact[],
-  artifact: Artifact,
-  whole: Artifact | undefined,
-): boolean {
-  const { contentChecks } = record.contract;
-  if (contentChecks.some((name) => name !== "minBytes" && name !== "endsWith")) return true;
-  if (!contentChecks.includes("endsWith")) return false;
-  if (record.endMarkRepeats === true && artifact.bytes < WHOLE_SHARE * (whole?.bytes ?? Infinity)) {
-    return false;
+  const advice = 'Declare how a whole one looks: "endsWith", "check" or "sameAsControl"';
+  const likely = likelyAtFault.find((path) => {
+    const old = before.get(path);
+    return old !== undefined && isAgain(old);
+  });
+  if (likely !== undefined) {
+    return `"${likely}" was made again or removed, and was perhaps finished before the failure. ` +
+      advice;
   }
-  const control = new Map(record.control?.artifacts.map((each) => [each.path, each.sha256]) ?? []);
-  return others.length === 0 ||
-    others.some((artifact) => control.get(artifact.path) !== artifact.sha256);
+  if (contract.count === 1 || finishedAtFault.length + likelyAtFault.length > 0) return null;
+  const wholes = new Map(control?.artifacts.map((each) => [each.path, each.bytes]));
+  const maybe = [...before.values()].filter(({ path, bytes, problems }) =>
+    problems.length === 0 && bytes >= WHOLE_SHARE * (wholes.get(path) ?? 0)
+  );
+  const [first] = maybe;
+  return first === undefined || !maybe.every(isAgain) ? null : "Every output that was there at " +
+    `the failure was made again ("${first.path}"), and nobody knows whether it was finished. ${advice}`;
 }
 
 function quietCheck(record: RunRecord): Check {

@@ -86,6 +86,22 @@ Deno.test("the right number does not hide one made twice under another name", ()
         r.control?.artifacts.forEach((each, i) => each.path = `out/run-1-${i}.md`);
       }),
     ],
+    "names that differ in each run, and one content twice": [
+      "unproven artifacts-named",
+      (r) => {
+        left((list) => list.splice(5, 1, { ...at(list, 4), path: "out/7.md", inode: 4007 }))(r);
+        r.control?.artifacts.forEach((each, i) => each.path = `out/run-1-${i}.md`);
+      },
+    ],
+    "the same, where the control run has that content twice as well": ["pass", (r) => {
+      left((list) => list.splice(5, 1, { ...at(list, 4), path: "out/7.md", inode: 4007 }))(r);
+      r.control?.artifacts.forEach((each, i) => each.path = `out/run-1-${i}.md`);
+      const [first, second] = [4, 0].map((i) => at(r.control?.artifacts ?? [], i)) as [
+        Artifact,
+        Artifact,
+      ];
+      Object.assign(second, { sha256: first.sha256, bytes: first.bytes });
+    }],
     "names of which some differ in each run": [
       "pass",
       both(renamed, (r) => {
@@ -164,6 +180,15 @@ Deno.test("finished work must stay as it was", () => {
   };
   const other = output("out/2.md", "longer text than before\nEND\n");
   const { bytes, sha256 } = other;
+  const allAgain = (r: RunRecord) => {
+    r.finishedAtFault = [];
+    r.attempts = r.attempts.filter((each) => each.purpose === "resume");
+    const [resume] = r.attempts as [RunRecord["attempts"][number]];
+    resume.artifactsBefore = r.artifactsAtFault;
+    for (const list of [resume.artifactsAfter, r.artifacts]) {
+      for (const each of list) each.mtimeMs += 5;
+    }
+  };
   assertGrades({
     "other content": [
       "fail finished-untouched",
@@ -181,6 +206,41 @@ Deno.test("finished work must stay as it was", () => {
     "what was not finished may change": ["pass", (r) => {
       r.finishedAtFault = ["out/1.md", "out/3.md"];
       everywhere((artifact) => Object.assign(artifact, { bytes, sha256 }))(r);
+      at(r.control?.artifacts ?? [], 5).sha256 = sha("other, of the same length");
+    }],
+    "the same, where all others are the control run's": ["unproven artifacts-not-appended", (r) => {
+      r.finishedAtFault = ["out/1.md", "out/3.md"];
+      everywhere((artifact) => Object.assign(artifact, { bytes, sha256 }))(r);
+    }],
+    "the same, and the user says that outputs must be alike": ["fail artifacts-whole", (r) => {
+      r.finishedAtFault = ["out/1.md", "out/3.md"];
+      r.contract.contentChecks = ["sameAsControl"];
+      everywhere((artifact) => Object.assign(artifact, { bytes, sha256 }))(r);
+    }],
+    "what was only likely finished": ["unproven finished-untouched", (r) => {
+      r.finishedAtFault = ["out/1.md", "out/3.md"];
+      r.likelyAtFault = ["out/2.md"];
+      everywhere((artifact) => artifact.mtimeMs += 5)(r);
+    }],
+    "what was only likely finished, and left alone": ["pass", (r) => {
+      r.finishedAtFault = ["out/1.md", "out/3.md"];
+      r.likelyAtFault = ["out/2.md"];
+    }],
+    "everything made again, and nobody knows what was finished": [
+      "unproven finished-untouched",
+      allAgain,
+    ],
+    "everything made again, and all of it half before": ["pass", (r) => {
+      allAgain(r);
+      for (const old of r.artifactsAtFault) old.bytes = 3;
+      for (const old of r.artifactsAtFault) old.sha256 = sha(`half of ${old.path}`);
+    }],
+    "one of those left alone": ["pass", (r) => {
+      allAgain(r);
+      const [first] = r.artifactsAtFault as [Artifact];
+      for (const list of [r.artifacts, ...r.attempts.map((each) => each.artifactsAfter)]) {
+        list[0] = first;
+      }
     }],
     "nothing was finished": ["pass", (r) => {
       r.finishedAtFault = [];
@@ -205,6 +265,90 @@ Deno.test("finished work must stay as it was", () => {
     "1 output(s) that were finished before the failure were made again, the first is " +
       '"out/2.md"',
   );
+});
+
+Deno.test("outputs of the recovery that are all unlike the control run's leave a doubt, unless they may be", () => {
+  /** The outputs that the recovery made have other content. */
+  const unlike = (paths: string[]) => (r: RunRecord) => {
+    r.attempts = r.attempts.filter((each) => each.purpose === "resume");
+    const [resume] = r.attempts as [RunRecord["attempts"][number]];
+    resume.artifactsBefore = r.artifactsAtFault;
+    for (const list of [resume.artifactsAfter, r.artifacts]) {
+      for (const each of list) if (paths.includes(each.path)) each.sha256 = sha(`ne ${each.path}`);
+    }
+  };
+  const made = ["out/4.md", "out/5.md", "out/6.md"];
+  const declared = (sameAsControl: boolean) => (r: RunRecord) => {
+    r.contract.declared = { artifacts: { paths: ["out/*.md"], count: 6, sameAsControl } };
+  };
+  const id = "unproven artifacts-repeatable";
+  assertGrades({
+    "all that it made": [id, unlike(made)],
+    "all but one": ["pass", unlike(made.slice(1))],
+    "only one was left to make": ["pass", (r) => {
+      r.artifactsAtFault = outputs(5);
+      r.finishedAtFault = r.artifactsAtFault.map((each) => each.path);
+      unlike(["out/6.md"])(r);
+    }],
+    "those from before differ as well": ["pass", (r) => {
+      unlike(made)(r);
+      at(r.control?.artifacts ?? [], 0).sha256 = sha("other, of the same length");
+    }],
+    "nothing was finished": ["pass", (r) => {
+      r.artifactsAtFault = [];
+      r.finishedAtFault = [];
+      unlike(made)(r);
+    }],
+    "the user says that they may differ": ["pass", both(unlike(made), declared(false))],
+    "the user has not said it, but declared more": [
+      id,
+      both(unlike(made), (r) => {
+        r.contract.declared = { artifacts: { paths: ["out/*.md"], count: 6 } };
+      }),
+    ],
+    "no control run": [
+      "pass",
+      both(unlike(made), (r) => {
+        r.control = null;
+        r.controlSkipped = "it costs money";
+      }),
+    ],
+  });
+});
+
+Deno.test("an output with a whole one behind the half one leaves a doubt", () => {
+  const id = "unproven artifacts-not-appended";
+  /** The third output had so many bytes at the failure, and has so many now. */
+  const grew = (oldBytes: number, nowBytes: number) => (r: RunRecord) => {
+    r.attempts = r.attempts.filter((each) => each.purpose === "resume");
+    const [resume] = r.attempts as [RunRecord["attempts"][number]];
+    r.finishedAtFault = ["out/1.md", "out/2.md"];
+    Object.assign(at(r.artifactsAtFault, 2), { bytes: oldBytes, sha256: sha(`x${oldBytes}`) });
+    resume.artifactsBefore = r.artifactsAtFault;
+    for (const list of [resume.artifactsAfter, r.artifacts]) {
+      Object.assign(at(list, 2), { bytes: nowBytes, sha256: sha(`x${nowBytes}`), mtimeMs: 5 });
+    }
+  };
+  const varying = (r: RunRecord) => {
+    at(r.control?.artifacts ?? [], 5).sha256 = sha("other, of the same length");
+  };
+  const { bytes } = output("out/3.md");
+  assertGrades({
+    "exactly": [id, both(grew(7, 7 + bytes), varying)],
+    "one byte less, where outputs differ from run to run": [
+      "pass",
+      both(grew(7, 6 + bytes), varying),
+    ],
+    "much longer, where all others are alike": [id, grew(7, 6 + bytes)],
+    "a little longer": ["pass", grew(7, bytes + 1)],
+    "it was not there at the failure": [
+      "pass",
+      both(grew(7, 7 + bytes), varying, (r) => {
+        r.artifactsAtFault.splice(2, 1);
+        at(r.attempts, 0).artifactsBefore = r.artifactsAtFault;
+      }),
+    ],
+  });
 });
 
 Deno.test("isRewritten() sees another file and another time, and nothing in a lost one", () => {

@@ -6,6 +6,9 @@
 import { firstTouched, killCheck } from "./grader_checks.ts";
 import type { AttemptRecord, Check, PhaseRecord, RunRecord } from "./record.ts";
 
+/** SHA-256 of no bytes at all. */
+const EMPTY_SHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+
 /** Checks every attempt of a record; a record without a resume has not recovered. */
 export function attemptChecks(record: RunRecord): Check[] {
   return [
@@ -133,12 +136,17 @@ function standDownChecks(attempt: AttemptRecord): Check[] {
   const lockKept = lockBefore === lockAfter;
   const touched = firstTouched(attempt.artifactsBefore, attempt.artifactsAfter);
   const ran = phase.startError === null;
+  const isEmptied = lockAfter === EMPTY_SHA256 && !lockKept && touched === null &&
+    phase.exitCode !== null && phase.exitCode !== 0;
   return [
     {
       id: "live-lock-respected",
-      state: lockBefore === null ? "unknown" : lockKept ? "ok" : "bad",
+      state: lockBefore === null || isEmptied ? "unknown" : lockKept ? "ok" : "bad",
       text: lockBefore === null
         ? "There was no lock of a live owner to respect"
+        : isEmptied
+        ? "The recovery stood down before a live owner, and emptied the lock file on the way. With " +
+          "flock that does no harm; with a lock that others read it does. Open it for appending (>>)"
         : lockKept
         ? "The lock of a live owner was left alone"
         : "The lock of a live owner was removed or changed",

@@ -5,12 +5,14 @@ import {
   assertGrades,
   at,
   attempt,
+  both,
   damaged,
   goodRecord,
   inShort,
   killedPhase,
   outputs,
   phase,
+  sha,
 } from "./_grader_fixtures.ts";
 import { grade } from "./grader.ts";
 import { endingOf } from "./grader_attempts.ts";
@@ -192,6 +194,18 @@ Deno.test("a recovery beside a live owner must leave the lock and the outputs al
   assertGrades({
     "lock removed": ["fail live-lock-respected", lock("lock", null)],
     "lock taken over": ["fail live-lock-respected", lock("lock", "mine")],
+    "lock emptied, as the shell does before flock": [
+      "unproven live-lock-respected",
+      lock("lock", sha("")),
+    ],
+    "lock emptied, and then it worked": ["fail live-lock-respected", (r) => {
+      lock("lock", sha(""))(r);
+      after((list) => list.push(at(outputs(4), 3)))(r);
+    }],
+    "lock emptied, and called that success": [
+      "fail live-lock-respected",
+      both(lock("lock", sha("")), ended("stand-down", { exitCode: 0 })),
+    ],
     "no lock at all": ["unproven live-lock-respected", lock(null, null)],
     "the lock was made meanwhile": ["unproven live-lock-respected", lock(null, "mine")],
     "made an output": ["fail live-owner-respected", after((list) => list.push(at(outputs(4), 3)))],

@@ -42,7 +42,10 @@ export function tri(
   return answer ? { id, state: "ok", text: okText } : { id, state: "bad", text: badText };
 }
 
-/** Whether a file was written again, although perhaps with the same content. */
+/**
+ * Whether a file was written again, although perhaps with the same content. Another inode counts,
+ * also with the old time: `cp -p` keeps the time when it does all the work again.
+ */
 export function isRewritten(before: Artifact, after: Artifact | undefined): boolean {
   return after !== undefined &&
     (before.inode !== after.inode || before.mtimeMs !== after.mtimeMs);

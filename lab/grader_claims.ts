@@ -25,6 +25,9 @@ export function checkpointCheck(record: RunRecord): Check {
   const count = record.contract.count;
   const inStep = isInStep(checkpoint, count);
   const whole = control?.checkpoint ?? null;
+  const isGone = !checkpoint.present &&
+    declaredIn(record.contract, "checkpoint").goneWhenDone === true;
+  if (isGone) return { id, state: "ok", text: "The checkpoint is gone, as it is when all is done" };
   if (inStep === true || (whole !== null && isAsInControl(checkpoint, whole, count))) {
     return { id, state: "ok", text: okText(checkpoint) };
   }
@@ -35,9 +38,13 @@ export function checkpointCheck(record: RunRecord): Check {
     text: state === "bad"
       ? `The checkpoint does not agree with the disk: ${mismatchOf(checkpoint, count)}`
       : !checkpoint.present
-      ? `There is no checkpoint at "${checkpoint.path}" at the end`
+      ? `There is no checkpoint at "${checkpoint.path}" at the end. Where the job removes it when ` +
+        'all is done, say so: "checkpoint": {"goneWhenDone": true}'
       : `The checkpoint could not be compared with the disk: ${mismatchOf(checkpoint, count)}. ` +
-        'Say where the finished units stand in it: "checkpoint": {"doneAt": "/…"}',
+        (checkpoint.parses === null && checkpoint.claims === null
+          ? 'If no list, object or number in it tells, leave "checkpoint" out of the contract: the ' +
+            'outputs are graded all the same. Else say where: "checkpoint": {"doneAt": "/…"}'
+          : 'Say where the finished units stand in it: "checkpoint": {"doneAt": "/…"}'),
   };
 }
 
@@ -92,6 +99,8 @@ function stateOf(
 function mismatchOf(checkpoint: CheckpointRecord, count: number | null): string {
   const { claimedAbsent, unclaimedPresent, problem } = checkpoint;
   if (problem !== null) return problem;
+  const [first] = claimedAbsent;
+  if (first?.endsWith(" more than the disk holds")) return `it claims ${first}`;
   if (claimedAbsent.length > 0) {
     return `it claims ${claimedAbsent.slice(0, 3).join(", ")}, which the disk does not hold`;
   }
@@ -129,7 +138,7 @@ export function effectChecks(record: RunRecord): Check[] {
 }
 
 function effectsCompleteCheck(
-  { contract, control }: RunRecord,
+  { contract, control, effectsLogReplaced = false }: RunRecord,
   effects: NonNullable<RunRecord["effects"]>,
 ): Check {
   const id = "effects-complete";
@@ -137,6 +146,16 @@ function effectsCompleteCheck(
   const some = (list: readonly string[]) => list.slice(0, 3).join(", ");
   // Not one key came again: they are made anew in each run, so that runs cannot be compared.
   const isIncomparable = missing.length > 0 && keys > 0 && unexpected.length === keys;
+  if (effectsLogReplaced) {
+    return {
+      id,
+      state: "unknown",
+      text:
+        `"${path}" no longer begins with what it held at the failure, so what happened before ` +
+        'cannot be counted. Where a log is moved away, name all its parts: "effects": ' +
+        `{"path": "${path}*"}`,
+    };
+  }
   if (missing.length > 0 && !isIncomparable) {
     return { id, state: "bad", text: `The effect "${missing[0]}" never happened` };
   }
@@ -151,15 +170,28 @@ function effectsCompleteCheck(
     : unexpected.length > 0
     ? `There are effects that the control run did not have: ${some(unexpected)}. Perhaps ` +
       "something was sent again under another key"
-    : control === null && contract.count !== null && keys < contract.count
-    ? `${keys} effects for ${contract.count} outputs, and no control run that tells how many ` +
-      "there must be"
+    : control === null && keys !== contract.count &&
+        declaredIn(contract, "effects").count === undefined
+    ? `${keys} effects for ${contract.count ?? "an unknown number of"} outputs, and no control ` +
+      'run that tells how many there must be. Say it: "effects": {"count": N}'
     : null;
   return {
     id,
     state: doubt === null ? "ok" : "unknown",
     text: doubt ?? `No effect is missing (${keys} seen)`,
   };
+}
+
+/** A part of the user's contract; empty when it is not declared. */
+function declaredIn(
+  { declared }: RunRecord["contract"],
+  key: "checkpoint" | "effects",
+): Record<string, unknown> {
+  const whole = typeof declared === "object" && declared !== null && !Array.isArray(declared)
+    ? declared
+    : {};
+  const part = whole[key];
+  return typeof part === "object" && part !== null && !Array.isArray(part) ? part : {};
 }
 
 /** Whether the user's contract declares something, so that a record without it is not complete. */

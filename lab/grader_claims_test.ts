@@ -79,12 +79,31 @@ Deno.test("the reason names what is wrong with the checkpoint, and what to do", 
   );
   assertEquals(reason({ unclaimedPresent: ["out/6.md"] }), `${head}it does not know of out/6.md`);
   assertEquals(reason({ claims: 5 }), `${head}it claims 5 of 6`);
-  assertEquals(reason(ABSENT), 'There is no checkpoint at "state.json" at the end');
+  assertEquals(
+    reason(ABSENT),
+    'There is no checkpoint at "state.json" at the end. Where the job removes it when all is done, ' +
+      'say so: "checkpoint": {"goneWhenDone": true}',
+  );
+  assertEquals(
+    reason({ claimedAbsent: ["1 more than the disk holds"] }),
+    `${head}it claims 1 more than the disk holds`,
+  );
   assertEquals(
     reason(UNTOLD),
     "The checkpoint could not be compared with the disk: nothing in it says which units are " +
       'done. Say where the finished units stand in it: "checkpoint": {"doneAt": "/…"}',
   );
+});
+
+Deno.test("a checkpoint that is declared to be gone when all is done may be gone, or be right", () => {
+  const declared = (r: RunRecord) => {
+    r.contract.declared = { checkpoint: { path: "state.json", goneWhenDone: true } };
+  };
+  assertGrades({
+    "gone": ["pass", both(final(ABSENT), declared)],
+    "there, and torn": ["fail checkpoint-in-step", both(final(TORN), declared)],
+    "gone, and not declared so": [UNKNOWN, final(ABSENT)],
+  });
 });
 
 Deno.test("a checkpoint that only our reading finds wrong is not held against the job", () => {
@@ -209,6 +228,33 @@ Deno.test("each effect must have happened, and once", () => {
     }],
     "more effects than outputs, as in the control run": ["pass", effects({ keys: 9, total: 9 })],
     "fewer effects than outputs, as in the control run": ["pass", effects({ keys: 1, total: 1 })],
+    "the log was moved away": [`unproven ${id}`, (r) => r.effectsLogReplaced = true],
+    "moved away, and effects missing in the new one": [
+      `unproven ${id}`,
+      both(effects({ missing: ["6"], keys: 5, total: 5 }), (r) => r.effectsLogReplaced = true),
+    ],
+    "moved away, and one doubled in the new one": [
+      "fail effects-once",
+      both(effects({ doubled: [{ key: "2", count: 2 }], total: 7 }), (r) => {
+        r.effectsLogReplaced = true;
+      }),
+    ],
+    "more than outputs, and no control run that tells": [
+      `unproven ${id}`,
+      both(effects({ keys: 7, total: 7 }), (r) => {
+        r.control = null;
+        r.controlSkipped = "it costs money";
+      }),
+    ],
+    "the same, and the number is declared": [
+      "pass",
+      both(effects({ keys: 7, total: 7 }), (r) => {
+        r.control = null;
+        r.controlSkipped = "it costs money";
+        r.contract.declared = { effects: { path: "sent.log", count: 7 } };
+        r.checkpoint = null;
+      }),
+    ],
     "fewer, and no control run that tells": [
       `unproven ${id}`,
       both(effects({ keys: 5, total: 5 }), (r) => {

@@ -89,6 +89,8 @@ export const runRecordSchema = z.strictObject({
     artifacts: z.array(artifactSchema),
     /** How a whole run leaves its checkpoint: what the one after a recovery is compared with. */
     checkpoint: checkpointSchema.nullable().optional(),
+    /** Outputs that were seen to change after they had come: half ones can be met there. */
+    grown: z.array(z.string()).optional(),
   })
     .nullable(),
   controlSkipped: z.string().nullable(),
@@ -100,6 +102,8 @@ export const runRecordSchema = z.strictObject({
   artifactsAtFault: z.array(artifactSchema),
   /** Paths among them that were proven whole at that moment, so that recovery must not touch them. */
   finishedAtFault: z.array(z.string()),
+  /** Paths of which only their age says so: a recovery that makes them again is not proven wrong. */
+  likelyAtFault: z.array(z.string()).optional(),
   checkpointAtFault: checkpointSchema.nullable(),
   effectsAtFault: effectsSchema.nullable(),
   attempts: z.array(attemptSchema),
@@ -107,6 +111,8 @@ export const runRecordSchema = z.strictObject({
   artifacts: z.array(artifactSchema),
   checkpoint: checkpointSchema.nullable(),
   effects: effectsSchema.nullable(),
+  /** The log of effects no longer begins with what it held at the failure. Absent: it does. */
+  effectsLogReplaced: z.boolean().optional(),
   /**
    * The declared end mark stands in the middle of an output as well, so that it does not tell a half
    * file from a whole one. Absent: not seen.

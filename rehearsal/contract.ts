@@ -57,6 +57,8 @@ export const contractSchema = z.strictObject({
   /** The job's own record of what is done. */
   checkpoint: z.strictObject({
     path: relativePath,
+    /** The job removes it when all is done. */
+    goneWhenDone: z.boolean().optional(),
     /** JSON pointer to the list, object or number of finished units. */
     doneAt: z.string().regex(/^(\/.*)?$/, "must be a JSON pointer such as /done").optional(),
   }).optional(),
@@ -289,5 +291,7 @@ export function contentChecksOf(contract: Contract): string[] {
 export function killPointOf(contract: Contract): number {
   const { count } = contract.artifacts;
   if (contract.killAfterArtifacts !== undefined) return contract.killAfterArtifacts;
-  return count === undefined ? 1 : Math.floor(count / 2);
+  // Of three outputs two are there: the newest may be half, so only an older one shows whether
+  // finished work is left alone.
+  return count === undefined ? 1 : count === 3 ? 2 : Math.floor(count / 2);
 }

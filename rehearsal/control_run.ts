@@ -3,10 +3,29 @@
  *
  * @module
  */
-import { effectKeys } from "../lab/mod.ts";
+import { type ArtifactGlimpse, artifactSignature, effectKeys, listArtifacts } from "../lab/mod.ts";
 import type { Stage } from "./stage.ts";
 import type { ControlResult } from "./stage_types.ts";
 import { TempFiles } from "./temp_files.ts";
+
+/** Notes which outputs change after they were first seen. */
+class Growth {
+  readonly #first = new Map<string, string>();
+  readonly #grown = new Set<string>();
+
+  look(outputs: readonly ArtifactGlimpse[]): void {
+    for (const output of outputs) {
+      const sign = artifactSignature([output]);
+      const first = this.#first.get(output.path);
+      if (first === undefined) this.#first.set(output.path, sign);
+      else if (first !== sign) this.#grown.add(output.path);
+    }
+  }
+
+  get paths(): string[] {
+    return [...this.#grown].sort();
+  }
+}
 
 /** Runs `start` once and undisturbed. Not part of a record by itself. */
 export async function runControl(stage: Stage): Promise<ControlResult> {
@@ -14,9 +33,11 @@ export async function runControl(stage: Stage): Promise<ControlResult> {
   const beganMs = journal.atMs();
   let firstOutputMs: number | null = null;
   const temps = new TempFiles(stage);
+  const growth = new Growth();
   let hasTempFiles = false;
   stage.onOutputs = (outputs) => {
     if (outputs.length > 0) firstOutputMs ??= journal.atMs() - beganMs;
+    growth.look(outputs);
     hasTempFiles ||= temps.list(outputs).length > 0;
   };
   const spawned = await stage.begin("control", commands.start);
@@ -29,10 +50,11 @@ export async function runControl(stage: Stage): Promise<ControlResult> {
   }
   const kill = await driver.reap(stage.graceMs);
   const phase = "pid" in spawned ? await driver.finish(spawned) : spawned;
+  growth.look(listArtifacts(stage.spec));
   const { artifacts, checkpoint } = await stage.look();
   const hasEffects = stage.contract.effects !== undefined;
   return {
-    record: { phase, kill, artifacts, checkpoint },
+    record: { phase, kill, artifacts, checkpoint, grown: growth.paths },
     effectKeys: hasEffects ? effectKeys(stage.disk.effectsSpec()) : [],
     elapsedMs: endedMs - beganMs,
     firstOutputMs,

@@ -4,14 +4,17 @@
  *
  * @module
  */
-import { join } from "@std/path";
+import { dirname, join } from "@std/path";
 import {
   type Artifact,
   type ArtifactGlimpse,
   artifactSignature,
   type ArtifactSpec,
+  EFFECTS_BYTES_MAX,
   type EffectsSpec,
+  hashBytes,
   hashFile,
+  isGlob,
   isMarkRepeated,
   readArtifacts,
   readCheckpoint,
@@ -25,6 +28,14 @@ import type { ControlResult, DiskLook } from "./stage_types.ts";
 /** Runs the contract's check on one output; gives what is wrong with it, or `null`. */
 export type OutputCheck = (path: string) => Promise<string | null>;
 
+/** The whole lines of a log of effects, at one moment. */
+export interface LogState {
+  bytes: number;
+  sha256: string;
+  /** `null` where the file system has none. */
+  inode: number | null;
+}
+
 /** What {@linkcode Disk} works with. */
 export interface DiskOptions {
   contract: Contract;
@@ -33,6 +44,8 @@ export interface DiskOptions {
   /** `null` when the contract declares no check. */
   check: OutputCheck | null;
 }
+
+const LINE_FEED = 10;
 
 /** Outputs of one run that are searched for an end mark in their middle. */
 const SEARCHED_MAX = 200;
@@ -116,6 +129,39 @@ export class Disk {
     }
   }
 
+  /**
+   * What the log of effects holds: all its whole lines, or its first `bytes`. `null` where there is
+   * no such single file, or not so many bytes in it.
+   */
+  effectsLog(bytes?: number): LogState | null {
+    const { effects } = this.#options.contract;
+    if (effects === undefined || isGlob(effects.path)) return null;
+    try {
+      const path = join(this.#options.workspace, effects.path);
+      const { isFile, size, ino } = Deno.statSync(path);
+      if (!isFile || size > EFFECTS_BYTES_MAX || size < (bytes ?? 1)) return null;
+      const content = Deno.readFileSync(path);
+      // A last line without its end is half, and a good recovery takes it away.
+      const head = content.subarray(0, bytes ?? content.lastIndexOf(LINE_FEED) + 1);
+      return head.length === 0 ? null : { bytes: head.length, sha256: hashBytes(head), inode: ino };
+    } catch {
+      return null;
+    }
+  }
+
+  /** Whether the log of effects is no longer the one that it was: other lines, or moved away. */
+  isLogReplaced(old: LogState): boolean {
+    const now = this.effectsLog(old.bytes);
+    if (now?.sha256 !== old.sha256) return true;
+    const { effects } = this.#options.contract;
+    if (now.inode === old.inode || old.inode === null || effects === undefined) return false;
+    // Written anew and renamed into place is fine; then the old file is not there any more.
+    const folder = dirname(join(this.#options.workspace, effects.path));
+    return [...Deno.readDirSync(folder)].some((entry) =>
+      entry.isFile && Deno.lstatSync(join(folder, entry.name)).ino === old.inode
+    );
+  }
+
   #compareWithControl(artifacts: Artifact[]): void {
     const { control, contract } = this.#options;
     if (contract.artifacts.sameAsControl !== true || control === null) return;
@@ -144,22 +190,73 @@ export class Disk {
     }
   }
 
-  /** Which outputs are proven whole, so that a recovery has no reason to touch them. */
+  /**
+   * Which outputs are proven whole, so that a recovery has no reason to touch them. Those of the
+   * control run's content are. For others something must vouch, and nothing speak against it.
+   */
   finished(artifacts: readonly Artifact[]): string[] {
-    const { control, contract } = this.#options;
-    const wholes = new Map(control?.record.artifacts.map((each) => [each.path, each]) ?? []);
-    const { endsWith, check } = contract.artifacts;
-    const isMarked = endsWith !== undefined && !this.endMarkRepeats;
-    const vouched = isMarked || check !== undefined;
-    const newestMs = Math.max(...artifacts.map((artifact) => artifact.mtimeMs));
+    const wholes = this.#wholes();
+    const isSame = ({ path, sha256 }: Artifact) => wholes.get(path)?.sha256 === sha256;
     return artifacts.filter((artifact) => {
       if (artifact.problems.length > 0) return false;
-      const whole = wholes.get(artifact.path);
-      if (whole?.sha256 === artifact.sha256 || vouched) return true;
-      // Contents differ from run to run: full length, and something newer was begun after it.
-      const share = endsWith === undefined ? 1 : WHOLE_SHARE;
-      return artifact.bytes >= share * (whole?.bytes ?? 0) && artifact.mtimeMs < newestMs;
+      if (isSame(artifact)) return true;
+      const others = artifacts.filter((other) => other !== artifact);
+      // All others are the same in every run, so this one would be as well.
+      if (wholes.has(artifact.path) && others.length > 0 && others.every(isSame)) return false;
+      return this.#isVouchedFor(artifact, others, wholes.get(artifact.path));
     }).map((artifact) => artifact.path);
+  }
+
+  /** Contents differ from run to run, or there was no control run. */
+  #isVouchedFor(
+    artifact: Artifact,
+    others: readonly Artifact[],
+    whole: Artifact | undefined,
+  ): boolean {
+    const { control, contract } = this.#options;
+    const { endsWith, check } = contract.artifacts;
+    const isMarked = endsWith !== undefined && artifact.bytes > 0 && !this.endMarkRepeats;
+    const isVouched = isMarked || check !== undefined;
+    const isShort = artifact.bytes < WHOLE_SHARE * (whole?.bytes ?? 0);
+    const isOlder = others.some((other) => other.mtimeMs > artifact.mtimeMs);
+    const isGrown = control?.record.grown?.includes(artifact.path) === true;
+    if (isGrown && (isShort || !isOlder)) return false;
+    if (isVouched) return artifact.bytes > 0 || !isShort;
+    // Nobody says how a whole one looks: full length, and something newer was begun after it.
+    if (whole === undefined || !isOlder) return false;
+    return endsWith === undefined ? artifact.bytes >= whole.bytes : !isShort;
+  }
+
+  /**
+   * Which further outputs are whole as far as their age tells: nothing was written to them since the
+   * newest one was begun. Several writers at once break that rule, so it proves nothing.
+   */
+  likely(artifacts: readonly Artifact[], finished: readonly string[]): string[] {
+    const wholes = this.#wholes();
+    const newest = artifacts.reduce<Artifact | null>(
+      (last, each) => last === null || each.mtimeMs > last.mtimeMs ? each : last,
+      null,
+    );
+    if (newest === null) return [];
+    const begunMs = birthMs(join(this.spec.root, newest.path)) ?? newest.mtimeMs;
+    return artifacts.filter((artifact) =>
+      artifact !== newest && artifact.problems.length === 0 && artifact.mtimeMs <= begunMs &&
+      !wholes.has(artifact.path) && !finished.includes(artifact.path)
+    ).map((artifact) => artifact.path);
+  }
+
+  #wholes(): Map<string, Artifact> {
+    const { control } = this.#options;
+    return new Map(control?.record.artifacts.map((each) => [each.path, each]) ?? []);
+  }
+}
+
+/** When a file was made; `null` where the file system does not tell. */
+function birthMs(path: string): number | null {
+  try {
+    return Deno.lstatSync(path).birthtime?.getTime() ?? null;
+  } catch {
+    return null;
   }
 }
 

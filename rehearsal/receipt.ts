@@ -72,6 +72,7 @@ export const RUN_SECTIONS: Readonly<Record<string, readonly (keyof RunRecord)[]>
     "kill",
     "artifactsAtFault",
     "finishedAtFault",
+    "likelyAtFault",
     "checkpointAtFault",
     "effectsAtFault",
     "uncollected",
@@ -79,6 +80,7 @@ export const RUN_SECTIONS: Readonly<Record<string, readonly (keyof RunRecord)[]>
   "recovery": ["attempts"],
   "result": [
     "artifacts",
+    "effectsLogReplaced",
     "endMarkRepeats",
     "checkpoint",
     "effects",

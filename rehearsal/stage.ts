@@ -23,10 +23,18 @@ import {
 } from "../lab/mod.ts";
 import { awaitCollected } from "./collected.ts";
 import { type Contract, killPointOf } from "./contract.ts";
-import { Disk } from "./disk_look.ts";
+import { Disk, type LogState } from "./disk_look.ts";
+import { noteFinished, noteThrownAway } from "./fault_state.ts";
 import { killResumeHalfWay } from "./kill_resume.ts";
 import { keepQuiet, type QuietResult } from "./quiet.ts";
-import type { Conclusion, DiskLook, StageOptions, StageQuiet, StartResult } from "./stage_types.ts";
+import type {
+  Conclusion,
+  ControlResult,
+  DiskLook,
+  StageOptions,
+  StageQuiet,
+  StartResult,
+} from "./stage_types.ts";
 import { type Reached, runUntil, startInSteps } from "./strike.ts";
 
 export type {
@@ -51,6 +59,8 @@ export class Stage {
   #lastOutputMs: number | null = null;
   #isResumeKilled = false;
   #isCollected = false;
+  #atStrike: ArtifactGlimpse[] = [];
+  #effectsLog: LogState | null = null;
   #concludedAtMs: number | null = null;
 
   /** @param options See {@linkcode StageOptions}. */
@@ -191,19 +201,25 @@ export class Stage {
     const { control, commands } = this.options;
     const reached: Reached = (seen) => seen.length >= outputs;
     // With nothing to wait for, the job is hit in the middle of making its first output.
-    const holdMs = outputs > 0 || control === null
-      ? 0
-      : (control.firstOutputMs ?? control.elapsedMs) / 2;
+    const holdMs = outputs > 0 || control === null ? 0 : this.#holdMs(control);
     const run = { name: "start", argv: commands.start, reached, holdMs };
     return this.isPaced && outputs > 0 && outputs < Infinity
       ? await startInSteps(this, run)
       : await runUntil(this, run);
   }
 
+  /** With a single output that grows, the job is hit while it does so, and not before. */
+  #holdMs({ firstOutputMs, elapsedMs, record }: ControlResult): number {
+    const firstMs = firstOutputMs ?? elapsedMs;
+    const isGrowing = this.contract.artifacts.count === 1 && (record.grown?.length ?? 0) > 0;
+    return (isGrowing ? firstMs + elapsedMs : firstMs) / 2;
+  }
+
   /** Ends the run that was started, with proof, and notes how it ended. */
   async killStart(start: StartResult, options: { graceMs?: number } = {}): Promise<KillRecord> {
     const { driver } = this.options;
     if (start.spawned?.ended === null) start.spawned.noteEnd({ endedByLab: true });
+    if (start.frozen.length > 0) this.#atStrike = listArtifacts(this.spec);
     const kill = await driver.reap(options.graceMs ?? this.graceMs);
     await this.noteStart(start);
     this.record.kill = kill;
@@ -224,14 +240,25 @@ export class Stage {
     await this.#awaitCollected();
     const look = await this.look();
     this.record.artifactsAtFault = look.artifacts;
-    this.record.finishedAtFault = this.disk.finished(look.artifacts);
+    noteFinished(this, look.artifacts);
     this.record.checkpointAtFault = look.checkpoint;
     this.record.effectsAtFault = look.effects;
+    noteThrownAway(this, this.#atStrike, look.artifacts);
+    this.#atStrike = [];
+    this.#effectsLog = this.disk.effectsLog();
     this.options.journal.add("disk", {
       outputs: look.artifacts.length,
       finished: this.record.finishedAtFault.length,
     });
     return look;
+  }
+
+  /** Takes an output from those that are finished, because the lab itself has damaged it. */
+  disown(path: string): void {
+    const { record } = this;
+    record.finishedAtFault = record.finishedAtFault.filter((each) => each !== path);
+    if (record.likelyAtFault === undefined) return;
+    record.likelyAtFault = record.likelyAtFault.filter((each) => each !== path);
   }
 
   /** Whether work is left, so that there is something to recover. */
@@ -342,6 +369,8 @@ export class Stage {
     this.record.checkpoint = look.checkpoint;
     this.record.effects = look.effects;
     if (this.disk.endMarkRepeats) this.record.endMarkRepeats = true;
+    const log = this.#effectsLog;
+    if (log !== null && this.disk.isLogReplaced(log)) this.record.effectsLogReplaced = true;
   }
 
   /** Whether the last recovery ended well, so that a second one is worth running. */

@@ -52,6 +52,7 @@ export function forgetRun(record: RunRecord): void {
   record.attempts = [];
   record.artifactsAtFault = [];
   record.finishedAtFault = [];
+  delete record.likelyAtFault;
   record.checkpointAtFault = null;
   record.effectsAtFault = null;
   record.findings = [];

@@ -183,7 +183,7 @@ export const CONTRACT_FLAGS: readonly FlagSpec[] = [
     summary: "Smallest size of a whole artifact, in bytes",
     group: CONTRACT,
   },
-  text("ends-with", "TEXT", "What a whole artifact ends with"),
+  text("ends-with", "TEXT", "What a whole artifact ends with, and has nowhere else"),
   {
     kind: "boolean",
     name: "same-as-control",

@@ -38,13 +38,26 @@ export const lyingCheckpoint: Replay = {
     const evidence = variant === "short" ? cut(stage, victim) : remove(stage, victim);
     await stage.noteFaultState();
     // Whatever the contract can see of its content: it is not what the job had finished.
-    stage.record.finishedAtFault = stage.record.finishedAtFault
-      .filter((path) => path !== victim.path);
+    stage.disown(victim.path);
     if (evidence.length === 0) return;
     stage.deliver([...evidence, ...claimEvidence(stage)]);
-    await stage.resume();
+    const { artifactsAfter } = await stage.resume();
+    if (variant === "short") noteStillCut(stage, victim, artifactsAfter);
   },
 };
+
+/** Nobody but the lab knows better than any content check that this one is half. */
+function noteStillCut(stage: Stage, victim: Artifact, after: readonly Artifact[]): void {
+  const hashIn = (list: readonly Artifact[]) =>
+    list.find((artifact) => artifact.path === victim.path)?.sha256;
+  const cutSha256 = hashIn(stage.record.artifactsAtFault);
+  if (cutSha256 === undefined || hashIn(after) !== cutSha256) return;
+  stage.record.findings.push({
+    id: "cut-output-mended",
+    ok: false,
+    text: `"${victim.path}" was cut to half its length, and the recovery left it so`,
+  });
+}
 
 /** Whole outputs that the checkpoint claims, oldest first. */
 function claimedOutputs(

@@ -52,8 +52,13 @@ Deno.test("lying-checkpoint fails a job that believes its checkpoint", async () 
   assertEquals(all.map(inShort), [
     "fail artifacts-complete",
     "fail artifacts-complete",
-    "fail artifacts-whole",
+    "fail cut-output-mended",
   ]);
+  // No content check is on; the lab knows all the same what it has cut.
+  const short = { subject: "lying-checkpoint", variant: "short" };
+  const artifacts = { paths: ["out/*.txt"], count: 4 };
+  const blind = await bench.one({ ...WITH_STATE, artifacts }, short);
+  assertEquals(inShort(blind), "fail cut-output-mended", blind.grade.reason);
 });
 
 Deno.test("lying-checkpoint needs claims: none of them yet, or none that can be read", async () => {

@@ -56,5 +56,9 @@ function evidenceOf(stage: Stage, leftovers: readonly string[]): FaultRecord["ev
   if (doubled !== undefined) {
     evidence.push({ what: `the effect "${doubled.key}" happened twice`, value: doubled.count });
   }
+  const missing = effectsAtFault?.missing[0];
+  if (missing !== undefined) {
+    evidence.push({ what: "an effect never happened", value: missing });
+  }
   return evidence;
 }
