@@ -43,14 +43,27 @@ function isStep(name: string, names: Set<string>): boolean {
   return false;
 }
 
+/**
+ * Test files that run at the same time. The tests wait for processes most of the time; more than two
+ * would make them wait for each other.
+ */
+const JOBS = String(Math.min(2, navigator.hardwareConcurrency));
+
 /** Runs the tests; extra arguments go to `deno test` (a file, `--filter`, …). */
 export async function test(tools: Toolchain, args: string[]): Promise<number> {
   const problem = await freshBinary(tools);
   const junit = `${CACHE_DIR}/junit-${Deno.pid}.xml`;
   const code = await run(
     tools.deno,
-    ["test", ...PROGRAM_FLAGS, ...tools.importArgs, `--junit-path=${junit}`, ...args],
-    { cwd: ROOT, env: { ...tools.env, FAILURE_LAB_BINARY: BINARY } },
+    [
+      "test",
+      "--parallel",
+      ...PROGRAM_FLAGS,
+      ...tools.importArgs,
+      `--junit-path=${junit}`,
+      ...args,
+    ],
+    { cwd: ROOT, env: { ...tools.env, DENO_JOBS: JOBS, FAILURE_LAB_BINARY: BINARY } },
   );
   const report = await Deno.readTextFile(junit).catch(() => "");
   await Deno.remove(junit).catch(() => {}); // absent when nothing ran

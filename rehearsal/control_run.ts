@@ -4,6 +4,7 @@
  * @module
  */
 import { type ArtifactGlimpse, artifactSignature, effectKeys, listArtifacts } from "../lab/mod.ts";
+import { EffectsAhead } from "./effects_ahead.ts";
 import type { Stage } from "./stage.ts";
 import type { ControlResult } from "./stage_types.ts";
 import { TempFiles } from "./temp_files.ts";
@@ -34,10 +35,12 @@ export async function runControl(stage: Stage): Promise<ControlResult> {
   let firstOutputMs: number | null = null;
   const temps = new TempFiles(stage);
   const growth = new Growth();
+  const ahead = stage.contract.effects === undefined ? null : new EffectsAhead(stage);
   let hasTempFiles = false;
   stage.onOutputs = (outputs) => {
     if (outputs.length > 0) firstOutputMs ??= journal.atMs() - beganMs;
     growth.look(outputs);
+    ahead?.look(outputs.length);
     hasTempFiles ||= temps.list(outputs).length > 0;
   };
   const spawned = await stage.begin("control", commands.start);
@@ -52,10 +55,11 @@ export async function runControl(stage: Stage): Promise<ControlResult> {
   const phase = "pid" in spawned ? await driver.finish(spawned) : spawned;
   growth.look(listArtifacts(stage.spec));
   const { artifacts, checkpoint } = await stage.look();
-  const hasEffects = stage.contract.effects !== undefined;
+  const keys = ahead === null ? [] : effectKeys(stage.disk.effectsSpec());
   return {
     record: { phase, kill, artifacts, checkpoint, grown: growth.paths },
-    effectKeys: hasEffects ? effectKeys(stage.disk.effectsSpec()) : [],
+    effectKeys: keys,
+    hasEffectsAhead: ahead?.wereAhead(keys.length, artifacts.length) ?? false,
     elapsedMs: endedMs - beganMs,
     firstOutputMs,
     endMarkRepeats: stage.disk.endMarkRepeats,

@@ -57,6 +57,8 @@ export interface StageOptions {
 export interface ControlResult {
   record: NonNullable<RunRecord["control"]>;
   effectKeys: string[];
+  /** Whether an effect was seen before the output that belongs to it. */
+  hasEffectsAhead: boolean;
   elapsedMs: number;
   /** From its start to its first output; `null` when there was none. */
   firstOutputMs: number | null;

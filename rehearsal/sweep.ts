@@ -1,5 +1,6 @@
 /**
- * The kill points of a sweep: after each output, and between a temporary file and its rename.
+ * The kill points of a sweep: after each output, between a temporary file and its rename, and
+ * between an effect and its output.
  *
  * @module
  */
@@ -10,8 +11,9 @@ import type { PlanItem } from "./plan.ts";
 export const LANES_MAX = 8;
 
 /**
- * The plan of a sweep: a kill after output 1, 2, … up to one before the last, and a kill while the
- * temporary file of each output is there.
+ * The plan of a sweep: a kill after output 1, 2, … up to one before the last, a kill while the
+ * temporary file of each output is there, and, where effects are declared, one between each effect
+ * and its output.
  *
  * @param points At most so many, spread over the run; `null` for all.
  * @throws {ContractError} When the contract does not say how many outputs there are.
@@ -27,6 +29,7 @@ export function planSweep(contract: Contract, points: number | null): PlanItem[]
   const all: PlanItem[] = [];
   for (let made = 0; made < count; made++) {
     if (made > 0) all.push(killPoint("kill", made));
+    if (contract.effects !== undefined) all.push(killPoint("effect", made));
     all.push(killPoint("temp-file", made));
   }
   return spread(all, points ?? all.length);

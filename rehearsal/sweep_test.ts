@@ -28,6 +28,55 @@ Deno.test("planSweep() kills after every output but the last, and inside every t
   assertEquals(names(100).length, 7);
 });
 
+Deno.test("planSweep() kills between each effect and its output where effects are declared", () => {
+  const sending = parseContract(contractOf({ effects: { path: "sent.log" } }), "the test");
+  const points = planSweep(sending, null).map((item) =>
+    `${item.variant} ${item.killAfterArtifacts}`
+  );
+  assertEquals(points.slice(0, 5), [
+    "effect 0",
+    "temp-file 0",
+    "kill 1",
+    "effect 1",
+    "temp-file 1",
+  ]);
+  assertEquals(points.length, 11);
+});
+
+/** Sends, and then writes the receipt. */
+const SENDS = `
+mkdir -p out
+for i in 1 2 3 4; do
+  [ -e out/$i.txt ] && continue
+  LOOK echo "order-$i" >>sent.log; sleep 0.1
+  echo "receipt $i end" >out/.new; mv out/.new out/$i.txt; sleep 0.05
+done
+`;
+
+Deno.test("a kill between an effect and its output shows who sends again", async () => {
+  const sending = contractOf({ effects: { path: "sent.log" } });
+  const item = { subject: "rehearsal", variant: "effect", killAfterArtifacts: 2 };
+  await using bench = await SessionBench.make("sweep-effect");
+  await bench.write("run.sh", SENDS.replace("LOOK", ""));
+  const again = await bench.one(sending, item);
+  assertEquals(inShort(again), "fail effects-once", again.grade.reason);
+  assertEquals(again.grade.reason, 'The effect "order-3" happened 2 times');
+  assertEquals(
+    evidence(again)["effects that had happened, one of them before its output"],
+    3,
+  );
+  await bench.write(
+    "run.sh",
+    SENDS.replace("LOOK", 'grep -qx "order-$i" sent.log 2>/dev/null ||'),
+  );
+  assertEquals(inShort(await bench.one(sending, item)), "pass");
+  // Receipt first: there is no such moment.
+  await bench.write("run.sh", `${CAREFUL}\n[ -e sent.log ] || ls out >sent.log\n`);
+  const none = await bench.one(sending, item);
+  assertEquals(inShort(none), "not-applicable not-applicable", none.grade.reason);
+  assertStringIncludes(none.grade.reason, "No effect could be caught before its output");
+});
+
 Deno.test("planSweep() needs to know how many outputs there are", () => {
   const open = parseContract(contractOf({ artifacts: { paths: ["out/*"] } }), "the test");
   const error = assertThrows(() => planSweep(open, null), ContractError);

@@ -23,8 +23,8 @@ export const command: Command = {
   summary: "Kill your own job at one point after the other, and name the worst",
   usage: "sweep [--points N] [--project DIR] [--config failure-lab.json] [flags]",
   description:
-    "Kills the job after output 1, 2, 3 and so on, and while the temporary file of an output is not " +
-    "renamed yet, where that moment can be caught. Each kill happens in a copy of its own, several " +
+    "Kills the job after output 1, 2, 3 and so on, while the temporary file of an output is not " +
+    "renamed yet, and between an effect and its output, where such a moment can be caught. Each kill happens in a copy of its own, several " +
     "at the same time, and is followed by the resume command, once more by the resume command, " +
     "which must find nothing to do, and by the same grading as in a rehearsal.",
   flags: [
@@ -61,6 +61,12 @@ export const command: Command = {
   },
 };
 
+/** Where a kill came, for a sentence. */
+const WHERE: Readonly<Record<string, string>> = {
+  "temp-file": " inside a temporary file,",
+  "effect": " between an effect and its output,",
+};
+
 /** Names the point at which the recovery did worst. */
 export function worstOf({ runs }: Pick<RunSet, "runs">): string {
   const rank = ({ record, grade }: RunSet["runs"][number]) => {
@@ -74,7 +80,7 @@ export function worstOf({ runs }: Pick<RunSet, "runs">): string {
   if (worst.grade.verdict === "pass") {
     return `The recovery is right after a kill at each of ${applied.length} points.`;
   }
-  const where = worst.record.fault.variant === "temp-file" ? " inside a temporary file," : "";
+  const where = WHERE[worst.record.fault.variant ?? ""] ?? "";
   return `The worst point: killed${where} ${worst.record.options.point ?? "half-way"}: ` +
     worst.grade.reason;
 }
