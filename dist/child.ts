@@ -8,6 +8,8 @@ export interface RunOptions {
   env: Record<string, string>;
   /** Removed from our own environment. */
   without?: readonly string[];
+  /** Shows what it writes only when it has ended, all at once, for one that runs beside another. */
+  held?: boolean;
 }
 
 function environment({ env, without = [] }: RunOptions): Record<string, string> {
@@ -22,9 +24,9 @@ export async function run(program: string, args: string[], options: RunOptions):
     cwd: options.cwd,
     clearEnv: true,
     env: environment(options),
-    stdin: "inherit",
-    stdout: "inherit",
-    stderr: "inherit",
+    stdin: options.held === true ? "null" : "inherit",
+    stdout: options.held === true ? "piped" : "inherit",
+    stderr: options.held === true ? "piped" : "inherit",
   }).spawn();
   // Ctrl-C reaches the child from the terminal: we only have to outlive it. TERM and HUP reach
   // only us, so they are passed on.
@@ -42,10 +44,18 @@ export async function run(program: string, args: string[], options: RunOptions):
   ];
   for (const [signal, listener] of listeners) Deno.addSignalListener(signal, listener);
   try {
-    return (await child.status).code;
+    if (options.held !== true) return (await child.status).code;
+    const { code, stdout, stderr } = await child.output();
+    await writeAll(Deno.stdout, stdout);
+    await writeAll(Deno.stderr, stderr);
+    return code;
   } finally {
     for (const [signal, listener] of listeners) Deno.removeSignalListener(signal, listener);
   }
+}
+
+async function writeAll(to: { write(bytes: Uint8Array): Promise<number> }, bytes: Uint8Array) {
+  for (let at = 0; at < bytes.length;) at += await to.write(bytes.subarray(at));
 }
 
 /** What a finished command wrote, as text. */
