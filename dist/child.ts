@@ -8,8 +8,6 @@ export interface RunOptions {
   env: Record<string, string>;
   /** Removed from our own environment. */
   without?: readonly string[];
-  /** Shows what it writes only when it has ended, all at once, for one that runs beside another. */
-  held?: boolean;
 }
 
 function environment({ env, without = [] }: RunOptions): Record<string, string> {
@@ -24,9 +22,9 @@ export async function run(program: string, args: string[], options: RunOptions):
     cwd: options.cwd,
     clearEnv: true,
     env: environment(options),
-    stdin: options.held === true ? "null" : "inherit",
-    stdout: options.held === true ? "piped" : "inherit",
-    stderr: options.held === true ? "piped" : "inherit",
+    stdin: "inherit",
+    stdout: "inherit",
+    stderr: "inherit",
   }).spawn();
   // Ctrl-C reaches the child from the terminal: we only have to outlive it. TERM and HUP reach
   // only us, so they are passed on.
@@ -44,18 +42,10 @@ export async function run(program: string, args: string[], options: RunOptions):
   ];
   for (const [signal, listener] of listeners) Deno.addSignalListener(signal, listener);
   try {
-    if (options.held !== true) return (await child.status).code;
-    const { code, stdout, stderr } = await child.output();
-    await writeAll(Deno.stdout, stdout);
-    await writeAll(Deno.stderr, stderr);
-    return code;
+    return (await child.status).code;
   } finally {
     for (const [signal, listener] of listeners) Deno.removeSignalListener(signal, listener);
   }
-}
-
-async function writeAll(to: { write(bytes: Uint8Array): Promise<number> }, bytes: Uint8Array) {
-  for (let at = 0; at < bytes.length;) at += await to.write(bytes.subarray(at));
 }
 
 /** What a finished command wrote, as text. */

@@ -43,59 +43,29 @@ function isStep(name: string, names: Set<string>): boolean {
   return false;
 }
 
-/** Folders whose tests rehearse jobs. They wait most of the time, so the others run beside them. */
-const REHEARSING = ["tests", "rehearsal"];
-
-/** What goes to `deno test`, one list for each process. What is named by hand runs in one. */
-export function lanesOf(args: readonly string[], cores: number): string[][] {
-  if (args.length > 0) return [[...args]];
-  // Types are the business of the check task.
-  if (cores < 2) return [["--no-check"]];
-  return [
-    ["--no-check", ...REHEARSING],
-    ["--no-check", `--ignore=${REHEARSING.join(",")}`],
-  ];
-}
-
 /** Runs the tests; extra arguments go to `deno test` (a file, `--filter`, …). */
 export async function test(tools: Toolchain, args: string[]): Promise<number> {
   const problem = await freshBinary(tools);
-  const lanes = lanesOf(args, navigator.hardwareConcurrency);
-  const counts = await Promise.all(lanes.map((lane, i) => runLane(tools, lane, i)));
-  const passed = counts.reduce((sum, each) => sum + each.passed, 0);
-  let failures = counts.reduce((sum, each) => sum + each.failed, 0);
+  const junit = `${CACHE_DIR}/junit-${Deno.pid}.xml`;
+  const code = await run(
+    tools.deno,
+    // Types are the business of the check task.
+    ["test", "--no-check", ...PROGRAM_FLAGS, ...tools.importArgs, `--junit-path=${junit}`, ...args],
+    { cwd: ROOT, env: { ...tools.env, FAILURE_LAB_BINARY: BINARY } },
+  );
+  const report = await Deno.readTextFile(junit).catch(() => "");
+  await Deno.remove(junit).catch(() => {}); // absent when nothing ran
+  const { passed, failed } = countTests(report);
+  let failures = failed;
   if (problem !== undefined) {
     note(`error: the binary could not be built, which counts as one failure: ${problem}`);
     failures++;
   }
-  if (passed + failures === 0) note("error: no test ran, and nothing tested is never a pass");
+  if (code !== 0 && failed === 0) {
+    note("error: the test run broke outside a test, which counts as one failure");
+    failures++;
+  }
+  if (passed + failed === 0) note("error: no test ran, and nothing tested is never a pass");
   say(`${passed} passed, ${failures} failed`);
   return failures > 0 || passed === 0 ? 1 : 0;
-}
-
-/** One `deno test`. A run that breaks outside a test counts as one failure. */
-async function runLane(
-  tools: Toolchain,
-  lane: readonly string[],
-  index: number,
-): Promise<TestCount> {
-  const junit = `${CACHE_DIR}/junit-${Deno.pid}-${index}.xml`;
-  const code = await run(
-    tools.deno,
-    ["test", ...PROGRAM_FLAGS, ...tools.importArgs, `--junit-path=${junit}`, ...lane],
-    {
-      cwd: ROOT,
-      env: { ...tools.env, FAILURE_LAB_BINARY: BINARY },
-      held: index > 0,
-    },
-  );
-  const report = await Deno.readTextFile(junit).catch(() => "");
-  await Deno.remove(junit).catch(() => {}); // absent when nothing ran
-  const count = countTests(report);
-  const isBroken = code !== 0 && count.failed === 0;
-  if (isBroken) note("error: the test run broke outside a test, which counts as one failure");
-  if (count.passed + count.failed === 0) note("error: one part of the tests did not run at all");
-  return isBroken || count.passed + count.failed === 0
-    ? { ...count, failed: count.failed + 1 }
-    : count;
 }

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { countTests, lanesOf } from "./test_task.ts";
+import { countTests } from "./test_task.ts";
 
 const REPORT = `<?xml version="1.0" encoding="UTF-8"?>
 <testsuites name="deno test" tests="6" failures="1" errors="0" time="0.087">
@@ -25,14 +25,6 @@ const REPORT = `<?xml version="1.0" encoding="UTF-8"?>
 
 Deno.test("countTests() counts tests and not their steps, and skipped ones as neither", () => {
   assertEquals(countTests(REPORT), { passed: 2, failed: 1 });
-});
-
-Deno.test("lanesOf() covers every folder once, and leaves alone what is named by hand", () => {
-  assertEquals(lanesOf(["lab", "--filter=x"], 8), [["lab", "--filter=x"]]);
-  assertEquals(lanesOf([], 1), [["--no-check"]]);
-  const [first, second] = lanesOf([], 2);
-  assertEquals(first?.slice(1), ["tests", "rehearsal"]);
-  assertEquals(second?.slice(1), ["--ignore=tests,rehearsal"]);
 });
 
 Deno.test("countTests() finds nothing in an empty report", () => {

@@ -157,7 +157,8 @@ async function tableOf(word: string): Promise<ProcessRow[]> {
     env: { LC_ALL: "C", TZ: "UTC0" },
   }).output();
   const lines = new TextDecoder().decode(output.stdout).split("\n")
-    .filter((line) => ` ${line} `.includes(` ${word} `));
+    // A drill's processes have a temp dir of their own in there.
+    .filter((line) => ` ${line} `.includes(` ${word} `) || line.includes(` ${word}/`));
   return lines.length === 0 ? [] : parseProcessTable(lines.join("\n"));
 }
 
