@@ -15,7 +15,7 @@ import { removeIfThere } from "./_durable.ts";
 const WATCHER_SCRIPT = `
 beat=$1 every=$2 limit=$3 patience=$4; shift 4
 exec 3<&0 </dev/null
-( while read -r _ <&3; do : >"$beat.second"; done; kill -s TERM $$ ) 2>/dev/null &
+( while read -r _ <&3; do : >"$beat.second"; done; kill -s TERM $$; kill -s CONT $$ ) 2>/dev/null &
 reader=$!
 trap 'kill $reader 2>/dev/null; rm -f "$beat.new" "$beat.second"; exit 0' TERM
 look() {
