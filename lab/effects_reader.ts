@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { join } from "@std/path";
+import { isGlob, join } from "@std/path";
 import { listArtifacts } from "./artifacts.ts";
 import { valueAt } from "./json_pointer.ts";
 import type { EffectsRecord } from "./record.ts";
@@ -94,11 +94,6 @@ function compareKeys(
 export function effectKeys(spec: EffectsSpec): string[] {
   const keys = linesOf(textOf(spec) ?? "").flatMap((line) => keyOf(line, spec.keyAt) ?? []);
   return [...new Set(keys)];
-}
-
-/** Whether a path stands for several files, such as a log and its older parts (`sent.log*`). */
-export function isGlob(path: string): boolean {
-  return /[*?[{]/.test(path);
 }
 
 /** The whole text; `""` when nothing is there, `null` when something cannot be read. */

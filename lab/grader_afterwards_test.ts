@@ -22,6 +22,18 @@ Deno.test("half a file that the failure left and nobody touched is not taken for
   const grown = (r: RunRecord) => {
     if (r.control !== null) r.control.grown = ["out/3.md"];
   };
+  /** One output, empty at the failure, and left so. */
+  const onlyEmpty = (r: RunRecord) => {
+    const empty = { ...output("out/3.md"), bytes: 0, sha256: sha("") };
+    r.contract.count = 1;
+    r.contract.declared = {};
+    r.checkpoint = r.effects = null;
+    r.finishedAtFault = [];
+    r.attempts = r.attempts.slice(2, 3);
+    r.artifactsAtFault = r.artifacts = [empty];
+    Object.assign(at(r.attempts, 0), { artifactsBefore: [empty], artifactsAfter: [empty] });
+    r.control?.artifacts.splice(0, 6, { ...output("out/3.md"), inode: 3 });
+  };
   const noControl = (r: RunRecord) => {
     r.control = null;
     r.controlSkipped = "it costs money";
@@ -120,6 +132,16 @@ Deno.test("half a file that the failure left and nobody touched is not taken for
     "the same, and no control run to compare with": [
       unproven,
       both(torn, checks(["endsWith"]), noControl, (r) => r.endMarkRepeats = true),
+    ],
+    "an empty one, where empty ones can be whole and the control run's is not": [
+      unproven,
+      both(checks([], true), onlyEmpty),
+    ],
+    "an empty one, and the control run's is empty as well": [
+      "pass",
+      both(checks([], true), onlyEmpty, (r) => {
+        Object.assign(at(r.control?.artifacts ?? [], 0), { bytes: 0, sha256: sha("") });
+      }),
     ],
     "no control run, no declaration": [unproven, both(torn, checks([]), noControl)],
     "no control run, an end mark": ["pass", both(torn, checks(["endsWith"]), noControl)],

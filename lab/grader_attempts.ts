@@ -3,11 +3,8 @@
  *
  * @module
  */
-import { firstTouched, killCheck } from "./grader_checks.ts";
+import { EMPTY_SHA256, firstTouched, killCheck } from "./grader_checks.ts";
 import type { AttemptRecord, Check, PhaseRecord, RunRecord } from "./record.ts";
-
-/** SHA-256 of no bytes at all. */
-const EMPTY_SHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
 /** Checks every attempt of a record; a record without a resume has not recovered. */
 export function attemptChecks(record: RunRecord): Check[] {

@@ -5,6 +5,9 @@
  */
 import type { Artifact, Check, KillRecord } from "./record.ts";
 
+/** SHA-256 of no bytes at all. */
+export const EMPTY_SHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+
 /** Judges one kill record. Survivors are a fail; a witness that was not heard is unproven. */
 export function killCheck(id: string, whose: string, kill: KillRecord | null): Check {
   if (kill === null) {

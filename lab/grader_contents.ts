@@ -19,8 +19,9 @@ export function repeatableCheck(record: RunRecord): Check[] {
   if (control === null || mayDiffer(contract)) return [];
   const whole = new Map(control.artifacts.map((artifact) => [artifact.path, artifact.sha256]));
   const old = new Map(artifactsAtFault.map((artifact) => [artifact.path, artifact.sha256]));
+  const finished = new Set(finishedAtFault);
   const made = artifacts.filter(({ path, sha256 }) =>
-    whole.has(path) && old.get(path) !== sha256 && !finishedAtFault.includes(path)
+    whole.has(path) && old.get(path) !== sha256 && !finished.has(path)
   );
   const isRepeated = finishedAtFault.length > 0 &&
     finishedAtFault.every((path) => whole.get(path) === old.get(path));
@@ -46,14 +47,15 @@ export function appendedCheck(record: RunRecord): Check[] {
   const wholes = new Map(control.artifacts.map((each) => [each.path, each]));
   const old = new Map(artifactsAtFault.map((each) => [each.path, each.bytes]));
   const isSame = ({ path, sha256 }: Artifact) => wholes.get(path)?.sha256 === sha256;
+  const isOnlyOne = artifacts.length > 1 &&
+    artifacts.filter(isSame).length === artifacts.length - 1;
   const long = artifacts.find((artifact) => {
     const whole = wholes.get(artifact.path);
     const oldBytes = old.get(artifact.path) ?? 0;
     if (whole === undefined || isSame(artifact)) return false;
     if (oldBytes === 0 || artifact.bytes <= oldBytes) return false;
     if (artifact.bytes === oldBytes + whole.bytes) return true;
-    const others = artifacts.filter((other) => other !== artifact);
-    return artifact.bytes * WHOLE_SHARE > whole.bytes && others.length > 0 && others.every(isSame);
+    return isOnlyOne && artifact.bytes * WHOLE_SHARE > whole.bytes;
   });
   return long === undefined ? [] : [{
     id: "artifacts-not-appended",
@@ -152,13 +154,14 @@ function doubtfulOutputs(
   const atFault = new Map(record.artifactsAtFault.map((each) => [each.path, each]));
   const finished = new Set(record.finishedAtFault);
   const likely = new Set(record.likelyAtFault);
-  // Where every output is empty, an empty one says all that it has to say.
-  const areFlags = record.artifacts.every((artifact) => artifact.bytes === 0);
+  // Where every output is empty, also in the control run, an empty one says all that it has to say.
+  const areFlags = [...record.artifacts, ...control.values()].every(({ bytes }) => bytes === 0);
   const isLeft = (artifact: Artifact) => {
     const old = atFault.get(artifact.path);
     return old !== undefined && old.sha256 === artifact.sha256 && !isRewritten(old, artifact);
   };
   const isUnlike = (artifact: Artifact) => control.get(artifact.path)?.sha256 !== artifact.sha256;
+  const unlike = record.artifacts.filter(isUnlike).length;
   return record.artifacts.filter((artifact) => {
     if (areFlags || !isLeft(artifact)) return false;
     const whole = control.get(artifact.path);
@@ -166,8 +169,7 @@ function doubtfulOutputs(
     if (!isUnlike(artifact)) return false;
     if (artifact.bytes !== whole.bytes) return artifact.bytes < whole.bytes;
     // Space can be taken first and filled later; then only the content tells.
-    const others = record.artifacts.filter((other) => other !== artifact);
-    return others.length > 0 && !others.some(isUnlike);
+    return unlike === 1 && record.artifacts.length > 1;
   });
 }
 

@@ -4,13 +4,11 @@
  *
  * @module
  */
+import { EMPTY_SHA256 } from "./grader_checks.ts";
 import type { Artifact, Check, PhaseRecord, RunRecord } from "./record.ts";
 
 /** Times come from several looks and may be rounded. */
 const ROUNDING_MS = 20;
-
-/** SHA-256 of no bytes at all. */
-const EMPTY_SHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
 /** Checks that a record can be true. */
 export function possibleCheck(record: RunRecord): Check {

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { dirname, join } from "@std/path";
+import { dirname, isGlob, join } from "@std/path";
 import {
   type Artifact,
   type ArtifactGlimpse,
@@ -14,7 +14,6 @@ import {
   type EffectsSpec,
   hashBytes,
   hashFile,
-  isGlob,
   isMarkRepeated,
   readArtifacts,
   readCheckpoint,
@@ -197,20 +196,21 @@ export class Disk {
   finished(artifacts: readonly Artifact[]): string[] {
     const wholes = this.#wholes();
     const isSame = ({ path, sha256 }: Artifact) => wholes.get(path)?.sha256 === sha256;
+    const unlike = artifacts.length - artifacts.filter(isSame).length;
+    const newestMs = newestOf(artifacts)?.mtimeMs ?? 0;
     return artifacts.filter((artifact) => {
       if (artifact.problems.length > 0) return false;
       if (isSame(artifact)) return true;
-      const others = artifacts.filter((other) => other !== artifact);
       // All others are the same in every run, so this one would be as well.
-      if (wholes.has(artifact.path) && others.length > 0 && others.every(isSame)) return false;
-      return this.#isVouchedFor(artifact, others, wholes.get(artifact.path));
+      if (wholes.has(artifact.path) && unlike === 1 && artifacts.length > 1) return false;
+      return this.#isVouchedFor(artifact, newestMs, wholes.get(artifact.path));
     }).map((artifact) => artifact.path);
   }
 
   /** Contents differ from run to run, or there was no control run. */
   #isVouchedFor(
     artifact: Artifact,
-    others: readonly Artifact[],
+    newestMs: number,
     whole: Artifact | undefined,
   ): boolean {
     const { control, contract } = this.#options;
@@ -218,7 +218,7 @@ export class Disk {
     const isMarked = endsWith !== undefined && artifact.bytes > 0 && !this.endMarkRepeats;
     const isVouched = isMarked || check !== undefined;
     const isShort = artifact.bytes < WHOLE_SHARE * (whole?.bytes ?? 0);
-    const isOlder = others.some((other) => other.mtimeMs > artifact.mtimeMs);
+    const isOlder = artifact.mtimeMs < newestMs;
     const isGrown = control?.record.grown?.includes(artifact.path) === true;
     if (isGrown && (isShort || !isOlder)) return false;
     if (isVouched) return artifact.bytes > 0 || !isShort;
@@ -233,15 +233,13 @@ export class Disk {
    */
   likely(artifacts: readonly Artifact[], finished: readonly string[]): string[] {
     const wholes = this.#wholes();
-    const newest = artifacts.reduce<Artifact | null>(
-      (last, each) => last === null || each.mtimeMs > last.mtimeMs ? each : last,
-      null,
-    );
+    const newest = newestOf(artifacts);
     if (newest === null) return [];
+    const isFinished = new Set(finished);
     const begunMs = birthMs(join(this.spec.root, newest.path)) ?? newest.mtimeMs;
     return artifacts.filter((artifact) =>
       artifact !== newest && artifact.problems.length === 0 && artifact.mtimeMs <= begunMs &&
-      !wholes.has(artifact.path) && !finished.includes(artifact.path)
+      !wholes.has(artifact.path) && !isFinished.has(artifact.path)
     ).map((artifact) => artifact.path);
   }
 
@@ -249,6 +247,14 @@ export class Disk {
     const { control } = this.#options;
     return new Map(control?.record.artifacts.map((each) => [each.path, each]) ?? []);
   }
+}
+
+/** The output that was written last; `null` when there is none. */
+export function newestOf<T extends { mtimeMs: number }>(outputs: readonly T[]): T | null {
+  return outputs.reduce<T | null>(
+    (last, each) => last === null || each.mtimeMs > last.mtimeMs ? each : last,
+    null,
+  );
 }
 
 /** When a file was made; `null` where the file system does not tell. */

@@ -5,6 +5,7 @@
  * @module
  */
 import type { Artifact, ArtifactGlimpse } from "../lab/mod.ts";
+import { newestOf } from "./disk_look.ts";
 import type { Stage } from "./stage.ts";
 
 /** Notes which outputs were finished, and which only seem so. */
@@ -47,11 +48,4 @@ export function noteThrownAway(
     text: `When the job was asked to end (SIGTERM), it threw away ${gone.length} finished ` +
       `output(s), the first is "${first.path}". A clean-up must leave finished work alone`,
   });
-}
-
-function newestOf<T extends { mtimeMs: number }>(outputs: readonly T[]): T | null {
-  return outputs.reduce<T | null>(
-    (last, each) => last === null || each.mtimeMs > last.mtimeMs ? each : last,
-    null,
-  );
 }
