@@ -3,10 +3,20 @@
  *
  * @module
  */
-import type { Artifact, Check, KillRecord } from "./record.ts";
+import type { Artifact, Check, KillRecord, RunRecord } from "./record.ts";
 
 /** SHA-256 of no bytes at all. */
 export const EMPTY_SHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+
+/** A part of the contract as the user declared it; `null` when it is not declared. */
+export function declaredIn(
+  { declared }: RunRecord["contract"],
+  key: "artifacts" | "checkpoint" | "effects",
+): Record<string, unknown> | null {
+  if (typeof declared !== "object" || declared === null || Array.isArray(declared)) return null;
+  const part = declared[key];
+  return typeof part === "object" && part !== null && !Array.isArray(part) ? part : null;
+}
 
 /** Judges one kill record. Survivors are a fail; a witness that was not heard is unproven. */
 export function killCheck(id: string, whose: string, kill: KillRecord | null): Check {

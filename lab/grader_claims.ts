@@ -7,6 +7,7 @@
  *
  * @module
  */
+import { declaredIn } from "./grader_checks.ts";
 import type { Check, CheckpointRecord, RunRecord } from "./record.ts";
 
 /** Checks that the checkpoint agrees with the files on disk. */
@@ -26,7 +27,7 @@ export function checkpointCheck(record: RunRecord): Check {
   const inStep = isInStep(checkpoint, count);
   const whole = control?.checkpoint ?? null;
   const isGone = !checkpoint.present &&
-    declaredIn(record.contract, "checkpoint").goneWhenDone === true;
+    declaredIn(record.contract, "checkpoint")?.goneWhenDone === true;
   if (isGone) return { id, state: "ok", text: "The checkpoint is gone, as it is when all is done" };
   if (inStep === true || (whole !== null && isAsInControl(checkpoint, whole, count))) {
     return { id, state: "ok", text: okText(checkpoint) };
@@ -171,7 +172,7 @@ function effectsCompleteCheck(
     ? `There are effects that the control run did not have: ${some(unexpected)}. Perhaps ` +
       "something was sent again under another key"
     : control === null && keys !== contract.count &&
-        declaredIn(contract, "effects").count === undefined
+        declaredIn(contract, "effects")?.count === undefined
     ? `${keys} effects for ${contract.count ?? "an unknown number of"} outputs, and no control ` +
       'run that tells how many there must be. Say it: "effects": {"count": N}'
     : null;
@@ -182,21 +183,7 @@ function effectsCompleteCheck(
   };
 }
 
-/** A part of the user's contract; empty when it is not declared. */
-function declaredIn(
-  { declared }: RunRecord["contract"],
-  key: "checkpoint" | "effects",
-): Record<string, unknown> {
-  const whole = typeof declared === "object" && declared !== null && !Array.isArray(declared)
-    ? declared
-    : {};
-  const part = whole[key];
-  return typeof part === "object" && part !== null && !Array.isArray(part) ? part : {};
-}
-
 /** Whether the user's contract declares something, so that a record without it is not complete. */
 function declares({ kind, contract }: RunRecord, key: "checkpoint" | "effects"): boolean {
-  const { declared } = contract;
-  return kind !== "drill" && typeof declared === "object" && declared !== null &&
-    !Array.isArray(declared) && declared[key] !== undefined;
+  return kind !== "drill" && declaredIn(contract, key) !== null;
 }

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { isRewritten } from "./grader_checks.ts";
+import { declaredIn, isRewritten } from "./grader_checks.ts";
 import type { Artifact, Check, RunRecord } from "./record.ts";
 
 /** Outputs that differ from run to run still have about the length of the control run's. */
@@ -67,13 +67,10 @@ export function appendedCheck(record: RunRecord): Check[] {
 }
 
 /** Whether the user said that outputs may differ from run to run. */
-function mayDiffer({ declared, contentChecks }: RunRecord["contract"]): boolean {
-  if (contentChecks.includes("sameAsControl")) return true; // Compared one by one elsewhere.
-  const artifacts = typeof declared === "object" && declared !== null && "artifacts" in declared
-    ? declared.artifacts
-    : null;
-  return typeof artifacts === "object" && artifacts !== null && "sameAsControl" in artifacts &&
-    artifacts.sameAsControl === false;
+function mayDiffer(contract: RunRecord["contract"]): boolean {
+  // What must be the same is compared one by one elsewhere.
+  return contract.contentChecks.includes("sameAsControl") ||
+    declaredIn(contract, "artifacts")?.sameAsControl === false;
 }
 
 /** Checks that every output passes what the contract declares. */
